@@ -79,8 +79,6 @@ Exceptions
 Scenarios run in the worker, where this module contains only ``trace``.
 """
 
-from __future__ import annotations
-
 from grader.core.errors import EngineFault, MissingName, StudentCodeError
 from grader.core.i18n import Phrase, phrase
 from grader.judge.checks import (
@@ -138,61 +136,3 @@ from grader.judge.remote.session import Student
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Opaque
-
-__all__ = [  # names that a lesson may use; a test pins the list
-    "Backward",
-    "EngineFault",
-    "Failure",
-    "LessonRule",
-    "MissingName",
-    "Opaque",
-    "Phrase",
-    "RandomInputs",
-    "Student",
-    "StudentCodeError",
-    "ask_all",
-    "assert_equal",
-    "assert_gradcheck",
-    "assert_gradgradcheck",
-    "assert_gradient",
-    "assert_hands_on",
-    "assert_not_used",
-    "assert_raises",
-    "assert_tensor",
-    "assert_that",
-    "bar_names",
-    "bar_values",
-    "chart_figure",
-    "check",
-    "curve",
-    "differs",
-    "drawing",
-    "fail",
-    "fetch",
-    "formula_value",
-    "graph_figure",
-    "graphs_figure",
-    "has_facts",
-    "import_helpers",
-    "is_function_class",
-    "is_number",
-    "is_same",
-    "nonlinear_backward",
-    "own_graph",
-    "panel",
-    "phrase",
-    "plot_figure",
-    "prediction_figure",
-    "predictions",
-    "program",
-    "raises",
-    "rule",
-    "same",
-    "says",
-    "short_repr",
-    "term_beside_v",
-    "trace",
-    "type_name",
-    "value_and_gradients",
-    "value_rule",
-]

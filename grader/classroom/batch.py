@@ -12,14 +12,13 @@ and ``grades.csv`` are the same bytes each time the same class is graded.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import re
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,14 +26,9 @@ from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
-from grader.classroom.gradebook.store import (
-    AttemptKey,
-    Gradebook,
-    SubmissionRow,
-    batch_lock,
-    refusal,
-)
+from grader.classroom.gradebook.store import AttemptKey, Gradebook, batch_lock, refusal
 from grader.classroom.imports.entries import StudentIdentity, Submission
+from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import RowsOnDisk
@@ -42,8 +36,18 @@ from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageE
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
-from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    Report,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
+)
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
@@ -70,13 +74,6 @@ class BatchPlan:
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(lesson.id for lesson in self.lessons)
-
-    @property
-    def filenames(self) -> str:
-        names = [lesson.filename for lesson in self.lessons]
-        return ", ".join(names[:NAMED]) + (
-            f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        )
 
     def key(self, digest: str, lessons: Sequence[str]) -> AttemptKey:
         """Return what the verdict on files with this digest depends on."""
@@ -108,9 +105,7 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """Counts of one run: graded, reused, not gradable, and not
-    gradable because of a grader fault.
-    """
+    """Counts of one run. ``problems`` could not be graded; ``faults`` are the grader's own."""
 
     run: int
     graded: int = 0
@@ -123,19 +118,17 @@ class BatchResult:
 class BatchJob:
     """One submission to grade. ``base`` is the report in which one check is replaced."""
 
-    owner: SubmissionRow
+    owner: Submission
     key: AttemptKey
     seed: int
     files: dict[str, LessonFile]
-    personal: PersonalPart
+    page: PageOptions
     base: Report | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PageOptions(Record):
-    """What a submission's page needs beside its report. With
-    ``reveal``, hidden checks show inputs.
-    """
+    """What a page needs beside its report. With ``reveal``, hidden checks show their inputs."""
 
     personal: PersonalPart
     reveal: bool
@@ -158,109 +151,117 @@ class FinishedJob:
     fault: str = ""
 
 
-def run_batch(
-    book: Gradebook,
-    out: Path,
-    handed: Sequence[Submission],
-    plan: BatchPlan,
-    *,
-    students: Mapping[str, tuple[StudentIdentity, ...]],
-    hosts: HostPool[Any],
-    grading: Callable[..., Graded],
-    progress: Callable[[int], None] = lambda done: None,
-) -> BatchResult:
-    """Grade the submissions of a class, all from the seed of this run.
-
-    ``students`` has the students of each submission. ``progress`` is called with the number of
-    results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
-    the sandbox is not available, the course is broken or the folder can't be written. Raise
-    KeyboardInterrupt if the run was stopped early: committed results stay, and the same call
-    continues.
-    """
-    wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
-    run = book.begin(str(plan))
-    batch = Batch(
-        book,
-        out,
-        plan,
-        BatchResult(run),
-        book.seed_of(run),
-        students,
-        grading,
-        progress,
-        rewrite=book.about("pages") != wanted,
-    )
-    if batch.rewrite:
-        book.set_class({"pages": ""})
-    jobs = batch.jobs(
-        handed, hosts.finishing.is_set, lambda: prove_references(hosts, grading, plan, batch.seed)
-    )
-    work = partial(batch.grade, stopping=hosts.stopping.is_set)
-    with contextlib.closing(
-        map_unordered(hosts, jobs, work, waiting=batch.commit_if_due)
-    ) as results:
-        try:
-            for done in results:
-                batch.keep(done)
-        finally:
-            batch.commit()
-    if batch.done < len(handed):
-        raise KeyboardInterrupt
-    book.set_class({"pages": wanted})
-    book.end(batch.tally.run)
-    return batch.tally
-
-
 GROUP, GROUP_SECONDS = 64, 0.5
 """The most results in one transaction, and the longest time a result waits for others."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """A run in progress. Results are committed in groups and counted as done after the commit."""
+    """A run. Results are committed in groups, and counted as done after the commit.
+
+    ``students`` has the students of each submission. ``grading`` grades one submission, here or on
+    a cluster. ``progress`` is called with the number of results on disk.
+    """
 
     book: Gradebook
     out: Path
     plan: BatchPlan
-    tally: BatchResult
-    seed: int
     students: Mapping[str, tuple[StudentIdentity, ...]]
+    hosts: HostPool[Any]
     grading: Callable[..., Graded]
     progress: Callable[[int], None]
-    rewrite: bool
+    tally: BatchResult = field(init=False)
+    seed: int = field(init=False)
+    rewrite: bool = field(init=False)
     proven: bool = False
     done: int = 0
     finished: list[FinishedJob] = field(default_factory=list)
     oldest: float = 0.0
 
-    def jobs(
-        self, handed: Sequence[Submission], finishing: Callable[[], bool], prove: Callable[[], bool]
-    ) -> Iterator[BatchJob]:
-        """Yield the jobs to grade; reuse or record all other submissions on the way.
+    def run(self, handed: Sequence[Submission]) -> BatchResult:
+        """Grade the submissions of a class, all from the seed of this run.
 
-        Before the first job, ``prove`` grades the references; it returns False if the run was
-        stopped meanwhile.
+        Raise UsageError if the sandbox is not available, the course is broken or the folder can't
+        be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
+        and the same call continues.
         """
-        for one in itertools.takewhile(lambda _: not finishing(), handed):
+        run = self.book.begin(str(self.plan))
+        self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
+        shown = REVEALED if self.plan.reveal else WITHHELD
+        pages = f"{shown} {self.book.about('late_rule')}".strip()
+        self.rewrite = self.book.about("pages") != pages
+        if self.rewrite:
+            self.book.set_class({"pages": ""})
+        results = map_unordered(
+            self.hosts, self.jobs(handed), self.grade, waiting=self.commit_if_due
+        )
+        with contextlib.closing(results):
+            try:
+                for done in results:
+                    self.keep(done)
+            finally:
+                self.commit()
+        if self.done < len(handed):
+            raise KeyboardInterrupt
+        self.book.set_class({"pages": pages})
+        self.book.end(run)
+        return self.tally
+
+    def jobs(self, handed: Sequence[Submission]) -> Iterator[BatchJob]:
+        """Yield the jobs to grade, after the references; reuse or record what is no job."""
+        for one in handed:
+            if self.hosts.finishing.is_set():
+                return
             job = self.prepare(one)
             if job is None:
                 self.done += 1
                 self.progress(self.done)
                 continue
-            self.proven = self.proven or prove()
+            self.proven = self.proven or self.prove_references()
             if self.proven:
                 yield job
+
+    def prove_references(self) -> bool:
+        """Grade the reference of each lesson. In a students' bundle there is none.
+
+        Raise CourseError if one of them does not pass every check. Return False if the run was
+        stopped meanwhile.
+        """
+        plan = self.plan
+        asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
+        lessons = [one for one in plan.lessons if one.id in asked and not one.held]
+
+        def work(host: Closeable, lesson: Lesson) -> None:
+            # A fault of the engine or of the host proves nothing about the course.
+            with contextlib.suppress(EngineFault):
+                refuse_if_broken(lesson, self._reference(host, lesson))
+
+        proven = sum(1 for _ in map_unordered(self.hosts, lessons, work))
+        return proven == len(lessons) and not self.hosts.stopping.is_set()
+
+    def _reference(self, host: Closeable, lesson: Lesson) -> LessonResult:
+        """Grade a reference, after a failure once more, because the host may have been busy."""
+        text = without_markers(lesson.solution.read_text("utf-8"))
+        files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
+        settings = replace(self.plan.settings, seed=self.seed, repair=False)
+        task = (self.plan.course, [lesson], files, settings)
+        (result,) = self.grading(host, *task, name=lesson.id, page=None).report.lessons
+        if any(check.outcome is not Outcome.PASSED for check in result.checks):
+            host.close()
+            (result,) = self.grading(host, *task, name=lesson.id, page=None).report.lessons
+        return result
 
     def prepare(self, one: Submission) -> BatchJob | None:
         """Return the job for a submission; None if it was reused or could not be read."""
         students = self.students.get(one.name, one.students)
         handed_in = one.handed_in or time_on_roster(students)
-        owner = SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
+        owner = replace(one, students=students, handed_in=handed_in)
         try:
             ids = self._lessons(owner.name)
             files = one.read(ids)
             if not files:
-                raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
+                expected = name_list((lesson.filename for lesson in self.plan.lessons), NAMED)
+                raise SubmissionError(f"no lesson file found; expected {expected}")
         except (SubmissionError, OSError) as error:
             self._problem(owner, str(error), fault=False)
             return None
@@ -271,8 +272,7 @@ class Batch:
         key = self.plan.key(found, ids)
         attempt = self._graded_already(owner.name, key)
         if attempt is None:
-            personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
-            return self._job(owner, key, files, personal)
+            return self._job(owner, key, files)
         self._reuse(owner, attempt)
         return None
 
@@ -289,7 +289,7 @@ class Batch:
         kept = {lesson_of(check), *(lesson.id for lesson in report.lessons)}
         return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
 
-    def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
+    def _reuse(self, owner: Submission, attempt: int) -> None:
         """Count an earlier result. Remove an outdated page first, in case the run ends here."""
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
@@ -312,16 +312,10 @@ class Batch:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
 
-    def _job(
-        self,
-        owner: SubmissionRow,
-        key: AttemptKey,
-        files: dict[str, LessonFile],
-        personal: PersonalPart,
-    ) -> BatchJob:
-        """Return a job for the whole submission, or for one check if the old report is about the
-        same files.
-        """
+    def _job(self, owner: Submission, key: AttemptKey, files: dict[str, LessonFile]) -> BatchJob:
+        """Return a job for one check if the old report is about the same files, else for all."""
+        personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
+        page = PageOptions(personal, self.plan.reveal)
         check = self.plan.check
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
@@ -336,29 +330,28 @@ class Batch:
                     lang=base.lang,
                     lessons=",".join(lesson.id for lesson in base.lessons),
                 )
-                return BatchJob(owner, old, base.seed, files, personal, base)
-        return BatchJob(owner, key, self.seed, files, personal)
+                return BatchJob(owner, old, base.seed, files, page, base)
+        return BatchJob(owner, key, self.seed, files, page)
 
-    def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
+    def _problem(self, owner: Submission, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
         self._drop_page(owner)  # otherwise an earlier grade's page would remain
         self.tally.problems += 1
         self.tally.faults += fault
 
-    def _drop_page(self, owner: SubmissionRow) -> None:
+    def _drop_page(self, owner: Submission) -> None:
         page = page_path(self.out, owner.name)
         try:
             page.unlink(missing_ok=True)
         except OSError as error:
             raise refusal(page, error) from None
 
-    def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
+    def grade(self, host: Closeable, job: BatchJob) -> FinishedJob:
         """Grade one submission and write its page."""
         try:
-            options = PageOptions(job.personal, self.plan.reveal)
-            graded = self._graded(host, job, options, stopping)
-            if not stopping():
-                page = graded.page or render(graded.report, options)
+            graded = self._graded(host, job)
+            if not self.hosts.stopping.is_set():
+                page = graded.page or render(graded.report, job.page)
                 write_page(self.out, job.owner.name, page)
         except UsageError:  # sandbox, folder or course are unusable for every submission
             raise
@@ -366,34 +359,34 @@ class Batch:
             return FinishedJob(job, None, f"the grader's own fault: {error!r}")
         return FinishedJob(job, graded.report)
 
-    def _graded(
-        self, host: Closeable, job: BatchJob, page: PageOptions, stopping: Callable[[], bool]
-    ) -> Graded:
+    def _graded(self, host: Closeable, job: BatchJob) -> Graded:
         """Grade one submission; after a grader fault once more, with a new server."""
+        stopping = self.hosts.stopping
         try:
-            graded = self._graded_once(host, job, page)
+            graded = self._graded_once(host, job)
         except EngineFault:  # in a cluster: all workers that had it died, or one failed at it
-            if stopping():
+            if stopping.is_set():
                 raise
         else:
-            if stopping() or not graded.report.grader_faults:
+            if stopping.is_set() or not graded.report.grader_faults:
                 return graded
         host.close()
-        return self._graded_once(host, job, page)
+        return self._graded_once(host, job)
 
-    def _graded_once(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
-        plan, name = self.plan, job.owner.name
+    def _graded_once(self, host: Closeable, job: BatchJob) -> Graded:
+        plan = self.plan
         settings = replace(plan.settings, seed=job.seed, lang=job.key.lang)
-        if job.base is None or plan.check is None:
-            lessons = [plan.course.lesson(id) for id in job.key.lessons.split(",")]
-            return self.grading(
-                host, plan.course, lessons, job.files, settings, name=name, page=page
-            )
-        lesson = plan.course.lesson(lesson_of(plan.check))
+        ids = job.key.lessons.split(",")
+        page: PageOptions | None = job.page
+        if job.base and plan.check:
+            ids, page = [lesson_of(plan.check)], None
+        lessons = [plan.course.lesson(id) for id in ids]
         graded = self.grading(
-            host, plan.course, [lesson], job.files, settings, name=name, page=None
+            host, plan.course, lessons, job.files, settings, name=job.owner.name, page=page
         )
-        return Graded(with_check(job.base, graded.report, plan.check))
+        if job.base and plan.check:
+            return Graded(with_check(job.base, graded.report, plan.check))
+        return graded
 
     def keep(self, done: FinishedJob) -> None:
         """Commit a result together with others, at the latest after ``GROUP_SECONDS``."""
@@ -435,60 +428,13 @@ NOT_PASSED = (
 )
 
 
-def prove_references(
-    hosts: HostPool[Any], grading: Callable[..., Graded], plan: BatchPlan, seed: int
-) -> bool:
-    """Grade the reference of each lesson of a plan from a run's seed.
-
-    Raise CourseError if one of them does not pass every check. Return False if the run was stopped
-    meanwhile. In a students' bundle there is no reference.
-    """
-    asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
-    lessons = [one for one in plan.lessons if one.id in asked and not one.held]
-
-    def work(host: Closeable, lesson: Lesson) -> None:
-        refuse_if_broken(lesson, lambda: graded_reference(host, grading, plan, lesson, seed))
-
-    proven = sum(1 for _ in map_unordered(hosts, lessons, work))
-    return proven == len(lessons) and not hosts.stopping.is_set()
-
-
-def graded_reference(
-    host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
-) -> LessonResult:
-    """Return the result of a lesson's reference; after a failure, of a second try in a new server,
-    because the host may have been busy.
-    """
-    text = without_markers(lesson.solution.read_text("utf-8"))
-    files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
-    settings = replace(plan.settings, seed=seed, repair=False)
-
-    def once() -> LessonResult:
-        graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)
-        (result,) = graded.report.lessons
-        return result
-
-    result = once()
-    if all(check.outcome is Outcome.PASSED for check in result.checks):
-        return result
-    host.close()
-    return once()
-
-
-def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
-    """Raise CourseError if a lesson's reference does not pass a check.
-
-    A fault of the engine or of the host proves nothing about the course, and does not stop the run.
-    """
-    try:
-        result = grade()
-    except EngineFault:
-        return
+def refuse_if_broken(lesson: Lesson, result: LessonResult) -> None:
+    """Raise CourseError if a lesson's reference does not pass a check."""
     for check in result.checks:
-        if check.outcome is Outcome.PASSED:
+        # Without a file of the course in its traceback, it is not the course's fault.
+        ours = check.outcome is Outcome.GRADER_ERROR and not raised_in(check, lesson)
+        if check.outcome is Outcome.PASSED or ours:
             continue
-        if check.outcome is Outcome.GRADER_ERROR and not raised_in(check, lesson):
-            continue  # none of the course's files raised
         file, line = place_of(check, lesson)
         raise CourseError(
             NOT_PASSED,
@@ -512,7 +458,7 @@ def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
         return raised[-1]
     name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
     definition = re.compile(rf"def test_{re.escape(name)}\b")
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+    for path in lesson.check_files:
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if definition.match(line):
                 return str(path), str(number)
@@ -539,8 +485,9 @@ def with_check(report: Report, again: Report, check_id: str) -> Report:
         f"{check_id} was graded again, by course {again.course.hash}, gradlings"
         f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
     )
-    other = _grader(report) != _grader(again)
-    flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
+    flags = report.flags
+    if _grader(report) != _grader(again) and flag not in flags:
+        flags = (*flags, flag)
     return replace(
         report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
     )
@@ -551,28 +498,20 @@ def _grader(report: Report) -> tuple[str, str, str]:
 
 
 def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
-    whole = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED)
-    found = [check for check in new.checks if check.id == check_id]
-    if (
-        old.status not in whole
-        or new.status not in whole
-        or not found
-        or any(check.id == f"{old.id}.grader" for check in old.checks)
-    ):
+    judged = {LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED}
+    results = {check.id: check for check in old.checks}
+    found = {check.id: check for check in new.checks}.get(check_id)
+    if found is None or f"{old.id}.grader" in results or not {old.status, new.status} <= judged:
         return new
-    there = any(check.id == check_id for check in old.checks)
-    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (
-        () if there else tuple(found)
-    )
+    results[check_id] = found
+    checks = tuple(results.values())
     score, max_score, bonus, max_bonus = lesson_score(checks)
-    status = lesson_status(checks, held_checks=old.held_checks)
-    most = add_up([max_score, old.held_points])
     return replace(
         old,
         checks=checks,
-        status=status,
+        status=lesson_status(checks, held_checks=old.held_checks),
         score=score,
-        max_score=most,
+        max_score=add_up([max_score, old.held_points]),
         bonus=bonus,
         max_bonus=max_bonus,
     )
@@ -599,9 +538,7 @@ def write_page(out: Path, name: str, page: bytes) -> None:
 
 
 def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
-    """Write an entry's page again after something beside its report changed; remove an outdated
-    one.
-    """
+    """Write an entry's page again, or remove it if there is no report any more."""
     if entry.report is not None:
         reveal = book.about("pages").startswith(REVEALED)
         write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))

@@ -11,7 +11,6 @@ from the client's. It keeps a warm fork server for each of its threads.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
 import json
@@ -67,6 +66,33 @@ class ClusterTask(Record):
     page: PageOptions | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterAnswer(Record):
+    """A worker's report, and its page, compressed, if there is one; or why there is no report."""
+
+    report: Report | None = None
+    page: bytes | None = None
+    refused: str = ""
+    fault: str = ""
+
+    def graded(self) -> Graded:
+        """Return report and page; raise UsageError if the worker refuses or should have, and
+        EngineFault for a grader fault.
+        """
+        if self.refused:
+            raise UsageError(f"A Dask worker refuses: {self.refused}")
+        if self.report is None:
+            raise EngineFault(self.fault)
+        there = self.report.engine_hash, self.report.torch_version
+        if there != (engine_hash(), torch_version()):  # a worker too old to refuse by itself
+            raise UsageError(
+                f"A Dask worker graded with engine {there[0] or 'unknown'} and torch"
+                f" {there[1] or 'unknown'}; the client has {engine_hash()} and"
+                f" {torch_version()}. {REMEDY}"
+            )
+        return Graded(self.report, self.page and zlib.decompress(self.page))
+
+
 def task_for(
     run: str,
     course: Course,
@@ -94,22 +120,17 @@ def task_for(
 
 
 def answer(text: str) -> str:
-    """Grade a ``ClusterTask`` in JSON and return JSON.
-
-    The keys are ``report`` and ``page``, or ``refused``, or ``fault``.
-    """
-    question = json.loads(text)
-    answered: dict[str, Any]
+    """Grade a ``ClusterTask`` in JSON and return a ``ClusterAnswer`` in JSON."""
     try:
-        answered = _grade(question)
+        answered = _grade(json.loads(text))
     except UsageError as error:
-        answered = {"refused": f"{socket.gethostname()}: {error}"}
+        answered = ClusterAnswer(refused=f"{socket.gethostname()}: {error}")
     except Exception as error:  # as data: an exception would be pickled on its way back
-        answered = {"fault": f"{socket.gethostname()}: {error!r}"}
-    return json.dumps(answered)
+        answered = ClusterAnswer(fault=f"{socket.gethostname()}: {error!r}")
+    return json.dumps(answered.as_json())
 
 
-def _grade(question: dict[str, Any]) -> dict[str, Any]:
+def _grade(question: dict[str, Any]) -> ClusterAnswer:
     for key, here in (("engine_hash", engine_hash()), ("torch_version", torch_version())):
         if here != (there := question.get(key, "an older one")):
             what = key.replace("_", " ")
@@ -122,29 +143,13 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
     report = grade_and_repair(host, course, lessons, files, task.settings, name=task.name)
     if report.grader_faults:
         host.close()  # the next task, and another try of this one, gets a new fork server
-    page = None if task.page is None else packed(render(report, task.page))
-    return {"report": report.as_json(), "page": page}
-
-
-def packed(page: bytes) -> str:
-    return base64.b64encode(zlib.compress(page, 1)).decode("ascii")
-
-
-def graded_in(answered: dict[str, Any]) -> Graded:
-    """Return the report and the page in a worker's answer."""
-    page = answered["page"]
-    return Graded(
-        Report.from_json(answered["report"]),
-        None if page is None else zlib.decompress(base64.b64decode(page)),
-    )
+    page = zlib.compress(render(report, task.page), 1) if task.page else None
+    return ClusterAnswer(report, page)
 
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """Return the course installed here, read once a run.
-
-    Raise UsageError if its hash is not ``wanted``.
-    """
+    """Return the course installed here, read once a run; raise UsageError for another hash."""
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(
@@ -238,13 +243,10 @@ def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
         resolve_address(address)  # with a wrong address, closing the client takes half a minute
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, KeyError) as error:
-        remedy = (
-            "Start one with `dask scheduler`, and name the address that it prints, or its scheduler"
-            " file"
-        )
+        reason = str(error).strip() or type(error).__name__
         raise UsageError(
-            f"No Dask scheduler answers at {scheduler}"
-            f" ({str(error).strip() or type(error).__name__}). {remedy}"
+            f"No Dask scheduler answers at {scheduler} ({reason}). Start one with `dask scheduler`,"
+            " and name the address that it prints, or its scheduler file"
         ) from None
     with client:
         yield Cluster(client, say)
@@ -287,14 +289,13 @@ def grade_in_cluster(
     """
     from distributed import KilledWorker
 
-    cluster = slot.cluster
-    ids = [lesson.id for lesson in lessons]
+    cluster, ids = slot.cluster, [lesson.id for lesson in lessons]
     task = task_for(cluster.run, course, ids, files, settings, name=name, page=page)
     future = cluster.client.submit(
         by_value(), json.dumps(task.as_json()), key=f"gradlings-{uuid.uuid4().hex}", pure=False
     )
     try:
-        answered = json.loads(_result(future, cluster))
+        answered = _result(future, cluster)
     except KilledWorker as error:
         raise EngineFault(
             "every Dask worker that had this submission was lost, the last of them"
@@ -310,24 +311,7 @@ def grade_in_cluster(
             f"A Dask worker has no module {error.name}. Install the same on all workers as here:"
             " gradlings[cluster]"
         ) from None
-    if "refused" in answered:
-        raise UsageError(f"A Dask worker refuses: {answered['refused']}")
-    if "fault" in answered:
-        raise EngineFault(answered["fault"])
-    _require_same_engine(answered["report"])
-    return graded_in(answered)
-
-
-def _require_same_engine(report: dict[str, Any]) -> None:
-    """Raise UsageError if the worker is too old to refuse by itself."""
-    there = report.get("engine_hash"), report.get("torch_version")
-    if there == (engine_hash(), torch_version()):
-        return
-    raise UsageError(
-        f"A Dask worker graded with engine {there[0] or 'unknown'} and torch"
-        f" {there[1] or 'unknown'}; the client has {engine_hash()} and"
-        f" {torch_version()}. {REMEDY}"
-    )
+    return ClusterAnswer.from_json(json.loads(answered)).graded()
 
 
 def by_value() -> Callable[[str], str]:

@@ -232,7 +232,7 @@ def grade_found(
     make_host: Callable[[], ForkServerClient],
 ) -> BatchResult:
     """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
-    from grader.classroom.batch import run_batch
+    from grader.classroom.batch import Batch
     from grader.cli.batch_screen import Meter, graceful_interrupt
 
     try:
@@ -242,16 +242,9 @@ def grade_found(
             graceful_interrupt(console, hosts),
         ):
             meter.begin("grading", len(found.handed))
-            return run_batch(
-                book,
-                wanted.out,
-                found.handed,
-                plan,
-                students=matched.students,
-                hosts=hosts,
-                grading=grading,
-                progress=meter.update,
-            )
+            out, students = wanted.out, matched.students
+            running = Batch(book, out, plan, students, hosts, grading, meter.update)
+            return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)
         raise

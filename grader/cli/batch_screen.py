@@ -224,8 +224,8 @@ class Summary:
             )
         if common := self.book.commonest_mistakes(3):
             self.line("most common mistakes:")
-            for mistake in common:
-                self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
+            for lesson, title, count in common:
+                self.line(f"  {count:>4}  {lesson}: {title}")
         if len(plan.lessons) > 1 and (
             unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]
         ):
@@ -245,8 +245,7 @@ class Summary:
 
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
-            more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-            self.line(f"{what}: {name_list(labels[:LISTED])}{more}")
+            self.line(f"{what}: {name_list(labels, LISTED)}")
 
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
         table = plain_table("submission", "old", "new", "checks that changed")

@@ -17,14 +17,9 @@ from rich.console import Console
 from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
+from grader.classroom.exports import canvas, gradescope, moodle, tables
 from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.exports.feedback import (
-    comments_table,
-    files_for_canvas,
-    pages_for_moodle,
-    pages_in_folder,
-)
-from grader.classroom.exports.formats import FORMATS
+from grader.classroom.exports.feedback import comments_table, files_for_canvas, pages_for_moodle
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
@@ -44,6 +39,9 @@ from grader.core.errors import UsageError
 from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console, plain_table
+
+_FORMS = (tables.CSV, canvas.FORMAT, moodle.FORMAT, gradescope.FORMAT, tables.JUNIT, tables.JSON)
+FORMATS = {form.name: form for form in _FORMS}
 
 
 @click.command()
@@ -173,8 +171,7 @@ def print_notes(notes: Iterable[ExportNote]) -> None:
         groups.setdefault((note.important, note.text), []).append(note.who)
     for (important, text), people in sorted(groups.items(), key=lambda group: not group[0][0]):
         named = [who for who in people if who]
-        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-        who = f"{name_list(named[:NAMED])}{more}: " if named else ""
+        who = f"{name_list(named, NAMED)}: " if named else ""
         print(f"{'look at this' if important else 'note'}: {clean(who + text)}", file=sys.stderr)
 
 
@@ -219,7 +216,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
-            pieces = pages_in_folder(entries, page_of)
+            pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
         written = write_pages(without_notes(pieces, notes), target, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:

@@ -29,7 +29,7 @@ from grader.cli.options import (
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
 from grader.core.errors import UsageError
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON
 from grader.core.text import clean, now
 from grader.course.course import Lesson
 from grader.course.progress import LAST_STEP, Progress, next_lesson, opened_by
@@ -288,7 +288,7 @@ def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], 
     for lesson in chosen:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
-            raise UsageError(found.template or found.problem or found.path, **found.facts)
+            raise UsageError(found.template or found.path, **found.facts)
         target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
         beginning = fresh(lesson, target, learner.tr)
         if found is not None and found.problem is None and same_text(target, beginning):

@@ -418,7 +418,7 @@ def comment(text: str) -> str:
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    for file in (*lesson.visible_checks, *lesson.hidden_checks):
+    for file in lesson.check_files:
         text = file.read_text("utf-8")
         node = Source(text, file.name).definitions.get(f"test_{name}")
         if node is not None:
@@ -431,7 +431,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     what = find_replay(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
-        raise UsageError(what.file.template or what.file.problem, **what.file.facts)
+        raise UsageError(what.file.template, **what.file.facts)
     if what.check is None:
         with ForkServerClient() as client:
             chosen = one_wrong_check(client, make_console(), what, asked)

@@ -39,24 +39,25 @@ class ExitCode(enum.IntEnum):
     """A grader fault."""
 
 
-class GraderError(Exception):
+class Told(Exception):
+    """Base of exceptions with a text that can be translated: with ``facts`` it is a template."""
+
+    def __init__(self, template: str, **facts: Any) -> None:
+        super().__init__(template.format(**facts) if facts else template)
+        self.template = template
+        self.facts = facts
+
+
+class GraderError(Told):
     """Base of what the engine raises for its callers."""
 
     exit_code = ExitCode.ENGINE_FAULT
 
 
 class UsageError(GraderError):
-    """Bad input; the message states the fact, the object and the remedy.
-
-    With ``facts`` it is a template, which is translated.
-    """
+    """Bad input; the message states the fact, the object and the remedy."""
 
     exit_code = ExitCode.USAGE
-
-    def __init__(self, template: str, **facts: str) -> None:
-        super().__init__(template.format(**facts) if facts else template)
-        self.template = template
-        self.facts = facts
 
 
 class CourseError(UsageError):
@@ -76,15 +77,10 @@ class EngineFault(GraderError):
 
 
 class HostFault(EngineFault):
-    """The host lacks something that grading needs, and the message says so: no traceback helps.
-
-    ``line`` is where in the student's file the code was, if known.
-    """
+    """The host lacks what grading needs; no traceback helps. ``line``: as in ``WorkerLost``."""
 
     def __init__(self, template: str, *, line: int | None = None, **facts: str) -> None:
-        super().__init__(template.format(**facts))
-        self.template = template
-        self.facts = facts
+        super().__init__(template, **facts)
         self.line = line
 
 
@@ -137,27 +133,21 @@ class MissingName(Exception):
         self.present = present
 
 
-class WorkerLost(Exception):
+class WorkerLost(Told):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` and ``facts`` are the reason as a text to translate, ``reason`` is it in English.
     ``line`` is where in the student's file the worker was, if known.
     """
 
     line: int | None = None
 
     def __init__(self, outcome: str, template: str, **facts: Any) -> None:
+        super().__init__(template, **facts)
         self.outcome = outcome
-        self.template = template
-        self.facts = facts
-        self.reason = template.format(**facts) if facts else template
-        super().__init__(self.reason)
 
 
 class WorkerGone(WorkerLost):
-    """The worker's connection ended; the exit status tells why, unless the worker sent malformed
-    data.
-    """
+    """The worker's connection ended; its exit status says why, unless it sent malformed data."""
 
 
 class CheckFailure(AssertionError):

@@ -113,12 +113,8 @@ def load_catalogue(lang: str, paths: Iterable[Path]) -> Catalogue:
     texts: dict[str, str] = {}
     for path in paths:
         if path.exists():
-            entries = polib.pofile(str(path), wrapwidth=140)
-            texts |= {
-                entry.msgid: entry.msgstr
-                for entry in entries
-                if entry.msgstr and "fuzzy" not in entry.flags
-            }
+            entries = polib.pofile(str(path)).translated_entries()
+            texts |= {entry.msgid: entry.msgstr for entry in entries}
     return Catalogue(lang, texts)
 
 

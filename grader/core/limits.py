@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 MIB = 1 << 20
@@ -40,12 +40,8 @@ class Limits:
 
     def lower_than(self, others: Limits) -> dict[str, int]:
         """Return the limits here that are lower than the others, by name."""
-        names = (f.name for f in fields(self))
-        return {
-            name: int(getattr(self, name))
-            for name in names
-            if getattr(self, name) < getattr(others, name)
-        }
+        mine, theirs = asdict(self), asdict(others)
+        return {name: int(limit) for name, limit in mine.items() if limit < theirs[name]}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Limits:
@@ -55,12 +51,8 @@ class Limits:
         for name, value in data.items():
             if name not in kinds:
                 raise ValueError(f"unknown limit {name!r}; there are: {', '.join(kinds)}")
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not math.isfinite(value)
-                or kinds[name](value) <= 0
-            ):
+            finite = type(value) in (int, float) and math.isfinite(value)
+            if not finite or kinds[name](value) <= 0:
                 raise ValueError(f"{name} = {value!r} is not a positive number")
             values[name] = kinds[name](value)
         return cls(**values)

@@ -30,17 +30,11 @@ from grader.core.report import describe
 from grader.core.text import clean
 
 MAX_GRAPH_NODES = 200
-MAX_EDGES = 1000
-MAX_SAVED = 12
 MAX_NAME = 80
 MAX_COUNT = 1_000_000
-MAX_PANELS = 4
-MAX_SERIES = 6
-MAX_POINTS = 400
 MAX_LABEL = 80
 MAX_CAPTION = 200
 MAX_VARIABLE = 24
-MAX_CELL = 400
 
 NodeId = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9]{1,12}\Z")]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
@@ -110,7 +104,7 @@ class GraphNode(msgspec.Struct, frozen=True):
             type=name_text(self.type),
             name=name_text(self.name),
             shape=name_text(self.shape),
-            saved=tuple(one.cleaned() for one in self.saved[:MAX_SAVED]),
+            saved=tuple(one.cleaned() for one in self.saved[:12]),
             note=name_text(self.note),
         )
 
@@ -128,7 +122,7 @@ class GraphPicture(msgspec.Struct, frozen=True):
     """A graph; its first node is the root, and every other can be reached from it."""
 
     nodes: Annotated[tuple[GraphNode, ...], Meta(min_length=1, max_length=MAX_GRAPH_NODES)]
-    edges: Annotated[tuple[GraphEdge, ...], Meta(max_length=MAX_EDGES)] = ()
+    edges: Annotated[tuple[GraphEdge, ...], Meta(max_length=1000)] = ()
     left_out: Count = 0
     root_output: Count = 0
 
@@ -147,10 +141,8 @@ class GraphPicture(msgspec.Struct, frozen=True):
         return picture
 
     def check(self) -> None:
-        """Raise NotAPicture unless ids are unique, all nodes are known, and the graph is acyclic
-        and connected.
-        """
-        ids = {node.id for node in self.nodes}
+        """Raise NotAPicture unless ids are unique and it is one acyclic graph with one root."""
+        ids = self.by_id().keys()
         if len(ids) != len(self.nodes):
             raise NotAPicture("no picture of a graph: two nodes have one id")
         if not all(edge.source in ids and edge.target in ids for edge in self.edges):
@@ -161,9 +153,7 @@ class GraphPicture(msgspec.Struct, frozen=True):
             raise NotAPicture("no picture of a graph: it has a circle")
 
     def in_order(self) -> list[str]:
-        """Return the ids in an order in which each edge leads to a later one; without the nodes on
-        and after a circle.
-        """
+        """Return ids so that every edge leads to a later one; none on or after a circle."""
         waiting = Counter(edge.target for edge in self.edges)
         following, found = self.following(), []
         ready = [node.id for node in self.nodes if not waiting[node.id]]
@@ -195,31 +185,27 @@ class GraphPicture(msgspec.Struct, frozen=True):
         if len(self.nodes) <= limit:
             return self
         following, root = self.following(), self.nodes[0].id
-        kept, order = {root: None}, deque([root])
+        kept, order = {root}, deque([root])
         while order:
             for edge in following[order.popleft()]:
                 if edge.target not in kept and len(kept) < limit:
-                    kept[edge.target] = None
+                    kept.add(edge.target)
                     order.append(edge.target)
-        cut = {id: sum(edge.target not in kept for edge in following[id]) for id in kept}
-        nodes = tuple(
-            replace(node, cut=min(MAX_COUNT, node.cut + cut[node.id]))
-            for node in self.nodes
-            if node.id in kept
-        )
-        edges = tuple(edge for edge in self.edges if edge.source in kept and edge.target in kept)
-        return replace(
-            self, nodes=nodes, edges=edges, left_out=self.left_out + len(self.nodes) - len(nodes)
-        )
+        nodes = []
+        for node in self.nodes:
+            if node.id in kept:
+                cut = sum(edge.target not in kept for edge in following[node.id])
+                nodes.append(replace(node, cut=min(MAX_COUNT, node.cut + cut)))
+        edges = tuple(edge for edge in self.edges if {edge.source, edge.target} <= kept)
+        left_out = self.left_out + len(self.nodes) - len(nodes)
+        return replace(self, nodes=tuple(nodes), edges=edges, left_out=left_out)
 
 
-def first_difference(
-    actual: GraphPicture, expected: GraphPicture, *, closely: bool = False
-) -> tuple[str | None, str | None]:
+def first_difference(actual: GraphPicture, expected: GraphPicture) -> tuple[str | None, str | None]:
     """Return the first nodes, breadth-first, in which two graphs differ; None, None if alike.
 
-    The comparison covers kinds, types, and the inputs and outputs of edges. With ``closely``, it
-    goes on to hooks, retained gradients and freed tensors, then to notes.
+    The comparison covers kinds, types, and the inputs and outputs of edges, then hooks, retained
+    gradients and freed tensors, then notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -240,9 +226,7 @@ def first_difference(
             partners[a.target] = b.target
             taken.add(b.target)
             order.append((a.target, b.target))
-    for look in (
-        (_state, attrgetter("note")) if closely else ()
-    ):  # notes may depend on hooks elsewhere
+    for look in (_state, attrgetter("note")):  # notes may depend on hooks elsewhere
         for here, there in partners.items():
             if look(mine[here]) != look(wanted[there]):
                 return here, there
@@ -295,7 +279,7 @@ class Series(msgspec.Struct, frozen=True):
     label: str
     role: Role
     form: Form
-    x: Annotated[tuple[Finite, ...], Meta(max_length=MAX_POINTS)]
+    x: Annotated[tuple[Finite, ...], Meta(max_length=400)]
     y: tuple[Finite | None, ...]
 
     def cleaned(self) -> Series:
@@ -328,7 +312,7 @@ class PlotPanel(msgspec.Struct, frozen=True):
     caption: str
     x: Axis
     y: Axis
-    series: Annotated[tuple[Series, ...], Meta(min_length=1, max_length=MAX_SERIES)]
+    series: Annotated[tuple[Series, ...], Meta(min_length=1, max_length=6)]
     marks: tuple[PointMark, ...] = ()
     names: tuple[str, ...] = ()
 
@@ -356,7 +340,7 @@ class PlotFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="plot"):
     """Panels that belong together; ``notes`` are sentences about them."""
 
     caption: str
-    panels: Annotated[tuple[PlotPanel, ...], Meta(min_length=1, max_length=MAX_PANELS)]
+    panels: Annotated[tuple[PlotPanel, ...], Meta(min_length=1, max_length=4)]
     notes: tuple[str, ...] = ()
 
     def cleaned(self) -> PlotFigure:
@@ -429,7 +413,7 @@ class Prediction(msgspec.Struct, frozen=True, array_like=True):
     why: str
 
     def cleaned(self) -> Prediction:
-        return Prediction(*(clean(cell, MAX_CELL) for cell in msgspec.structs.astuple(self)))
+        return Prediction(*(clean(cell, 400) for cell in msgspec.structs.astuple(self)))
 
 
 class PredictionFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="prediction"):

@@ -22,11 +22,7 @@ OUT_OF_MEMORY = (
 
 def oom_kills() -> int:
     """Return how many processes this kernel has killed because memory ran out; 0 if unknown."""
-    try:
-        with open("/proc/vmstat", "rb") as vmstat:
-            counts = dict(line.split() for line in vmstat)
-    except (OSError, ValueError):
-        return 0
+    counts = dict(line.split() for line in _proc("vmstat").splitlines())
     return int(counts.get(b"oom_kill", 0))
 
 
@@ -35,11 +31,8 @@ def run_delay(pid: int | str) -> float:
 
     Source: the second number of /proc/PID/schedstat (sched-stats in the kernel's documentation).
     """
-    try:
-        with open(f"/proc/{pid}/schedstat", "rb") as schedstat:
-            return int(schedstat.read().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    fields = _proc(f"{pid}/schedstat").split()
+    return int(fields[1]) / 1e9 if fields else 0.0
 
 
 def has_children(pid: int) -> bool | None:
@@ -61,26 +54,20 @@ def cpu_seconds(pid: int | str) -> float:
     """
     if sys.platform == "win32":
         return 0.0
+    fields = _proc(f"{pid}/stat").rpartition(b")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _proc(name: str) -> bytes:
+    """Return a file of ``/proc``; nothing if there is no such process or no ``/proc``."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            fields = stat.read().rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, IndexError, ValueError):
-        return 0.0
+        with open(f"/proc/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
-ALLOWED_ENVIRONMENT = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "SYSTEMROOT",
-    "WINDIR",
-)
+ALLOWED_ENVIRONMENT = "PATH LANG LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT WINDIR".split()
 """The environment variables that a fork server or a worker keeps; others are dropped."""
 
 

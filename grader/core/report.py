@@ -1,4 +1,4 @@
-"""The result of a grading: outcomes, results of checks and lessons, the report.
+"""The result of a grading: outcomes, results of checks and lessons, the report, and the points.
 
 Frozen records inside, JSON only at the borders (``Record.as_json``, ``from_json``), where it is
 checked. The keys are those of ``report.schema.json``, which lies beside this module.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -243,6 +244,7 @@ class SandboxReport:
 class Report(Record):
     """The outcome of one submission."""
 
+    schema_version: int = field(default=SCHEMA_VERSION, kw_only=True)
     submission: str
     score: int | float
     max_score: int | float
@@ -252,13 +254,12 @@ class Report(Record):
     grader_version: str
     sandbox: SandboxReport
     engine_hash: str = ""
-    """A hash of the code that graded (``engine_identity.engine_hash``); empty in older reports."""
+    """A hash of the code that graded (``core.files.engine_hash``); empty in older reports."""
     torch_version: str = ""
     lang: str = "en"
     flags: tuple[str, ...] = ()
     lessons: tuple[LessonResult, ...] = ()
     seconds: float = 0.0
-    schema_version: int = SCHEMA_VERSION
 
     @property
     def full_marks(self) -> bool:
@@ -270,7 +271,7 @@ class Report(Record):
 
     @property
     def held_points(self) -> float:
-        return round(sum(lesson.held_points for lesson in self.lessons), 4)
+        return add_up(lesson.held_points for lesson in self.lessons)
 
     @property
     def right_so_far(self) -> bool:
@@ -283,7 +284,47 @@ class Report(Record):
             c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON data, its keys in the schema's order."""
-        data = Record.as_json(self)
-        return {"schema_version": data.pop("schema_version"), **data}
+
+FULL_LESSON = 10.0
+"""Points that every lesson is worth, bonus apart."""
+
+
+def points_for(outcome: Outcome, max_points: float) -> float:
+    """Return the points for an outcome: all of the check's points, or none."""
+    return max_points if outcome is Outcome.PASSED else 0.0
+
+
+def add_up(points: Iterable[float]) -> float:
+    """Return a sum of points, rounded to remove binary fraction errors."""
+    return round(sum(points), 4)
+
+
+def lesson_score(checks: Sequence[CheckResult]) -> tuple[float, float, float, float]:
+    """Return ``(score, max_score, bonus, max_bonus)`` of a lesson's checks."""
+    plain = [c for c in checks if not c.bonus]
+    bonus = [c for c in checks if c.bonus]
+    return (
+        add_up(c.points for c in plain),
+        add_up(c.max_points for c in plain),
+        add_up(c.points for c in bonus),
+        add_up(c.max_points for c in bonus),
+    )
+
+
+def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> LessonStatus:
+    """Return ``passed`` if all but bonus checks passed and none is held back."""
+    outcomes = {c.outcome for c in checks if not c.bonus}
+    if outcomes <= {Outcome.PASSED} and not held_checks:
+        return LessonStatus.PASSED
+    if outcomes and outcomes <= {Outcome.NOT_STARTED}:
+        return LessonStatus.NOT_STARTED
+    return LessonStatus.FAILED
+
+
+def report_score(lessons: Sequence[LessonResult]) -> tuple[float, float, float]:
+    """Return ``(score, max_score, bonus)``, each added up over the lessons."""
+    return (
+        add_up(lesson.score for lesson in lessons),
+        add_up(lesson.max_score for lesson in lessons),
+        add_up(lesson.bonus for lesson in lessons),
+    )

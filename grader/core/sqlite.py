@@ -31,9 +31,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Commit what the block writes, or nothing of it; an inner transaction is part of the outer
-    one.
-    """
+    """Commit what the block writes, or nothing; an inner transaction is part of the outer one."""
     if db.in_transaction:
         yield db
         return

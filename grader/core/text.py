@@ -34,12 +34,8 @@ LONGEST = 12
 
 
 def text(value: Any, digits: int = SHORTEST) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value)
     if isinstance(value, float):
         return number_text(value, digits)
-    if isinstance(value, int):
-        return str(value)
     if isinstance(value, str):
         return value if value in ("nan", "inf", "-inf") else repr(value)
     if isinstance(value, list):
@@ -72,19 +68,13 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
             comma = "," if kind == "tuple" and len(items) == 1 else ""
             return left + ", ".join(items) + comma + cut + right
     if "dict" in value:
-        return (
-            "{"
-            + ", ".join(f"{text(k, digits)}: {text(v, digits)}" for k, v in value["dict"])
-            + cut
-            + "}"
-        )
+        pairs = [f"{text(key, digits)}: {text(one, digits)}" for key, one in value["dict"]]
+        return "{" + ", ".join(pairs) + cut + "}"
     return str(value.get("other", value))
 
 
 def number_text(value: float, digits: int) -> str:
-    """Return a float with at most ``digits`` significant digits, and with a point if it is
-    whole.
-    """
+    """Return a float with at most ``digits`` significant digits, with a point if it is whole."""
     short = f"{value:.{digits}g}"
     is_whole = not any(c in short for c in ".en")
     return f"{short}.0" if is_whole and len(short.lstrip("-")) < digits else short

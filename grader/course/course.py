@@ -1,15 +1,6 @@
 """A course on disk as typed records: ``exercises/course.toml`` and the files that belong to it.
 
-::
-
-    <root>/exercises/course.toml              the lessons, in the order in which learners meet them
-    <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
-    <root>/solutions/<lesson>.py              the one source of truth for code
-    <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py,
-                                              scenarios.py, diagnosis.toml and .py, contract.toml
-    <root>/tests/mistakes/<lesson>.py         wrong answers, a cell each, named after their mistake
-    <root>/tests/near_misses/<lesson>.py      wrong answers that resemble a mistake
-    <root>/tests/accepted/<lesson>.py         other right answers
+``grader/docs/authors.md`` lists the files of a lesson.
 """
 
 from __future__ import annotations
@@ -135,9 +126,7 @@ class Lesson:
 
     @property
     def near_misses(self) -> tuple[CatalogueCell, ...]:
-        """The catalogue of wrong answers, each named after a mistake that it resembles but does not
-        make.
-        """
+        """Wrong answers, each named after a mistake that it resembles but does not make."""
         return read_catalogue(self.near_misses_file)
 
     @property
@@ -231,12 +220,6 @@ def _existing(path: Path) -> tuple[Path, ...]:
     return (path,) if path.exists() else ()
 
 
-NO_COURSE = (
-    "{place} holds no course: there is no exercises/course.toml. Give a course's folder with"
-    " --course"
-)
-
-
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:
     """Return the course's root: ``explicit``, else the checkout's, else the wheel's.
 
@@ -249,7 +232,11 @@ def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Pa
     for folder in () if explicit or here is None else (here.resolve(), *here.resolve().parents):
         if (folder / BUNDLED / "exercises" / RELEASE).is_file():
             return folder / BUNDLED
-    raise CourseError(NO_COURSE, place=str(explicit or CHECKOUT))
+    raise CourseError(
+        "{place} holds no course: there is no exercises/course.toml. Give a course's folder with"
+        " --course",
+        place=str(explicit or CHECKOUT),
+    )
 
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]

@@ -218,13 +218,13 @@ def zip_entries(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
         if ".." in parts or not parts:
             outside.append(member_path(member.info))
         else:
-            members.append(_Member(parts, member.info, member.is_folder))
-    return _grouped(archive, members, 0), outside
+            members.append(replace(member, parts=parts))
+    return ZipEntry("", Kind.FOLDER, archive, members, 0).inside(), outside
 
 
 def zip_files(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
     """Yield all files in a zip, in its order."""
-    return _files(archive, _members(archive), 0)
+    return ZipEntry("", Kind.FOLDER, archive, list(_members(archive)), 0).files()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,22 +240,10 @@ def _members(archive: zipfile.ZipFile) -> Iterator[_Member]:
         yield _Member(PurePosixPath(path).parts, info, path.endswith("/"))
 
 
-def _files(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> Iterator[FileEntry]:
-    """Yield the files among a zip's members, with their paths without the first ``depth`` parts."""
-
-    def open_member(info: zipfile.ZipInfo) -> IO[bytes]:
-        if is_link(info):
-            raise OSError("a link")
-        return archive.open(info)
-
-    for member in members:
-        parts = member.parts[depth:]
-        if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
-            yield FileEntry(
-                str(PurePosixPath(*parts)),
-                functools.partial(open_member, member.info),
-                packed_bytes=member.info.compress_size,
-            )
+def _open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    if is_link(info):
+        raise OSError("a link")
+    return archive.open(info)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,55 +255,50 @@ class ZipEntry(Entry):
     depth: int
 
     def files(self) -> Iterator[FileEntry]:
-        return _files(self.archive, self.members, self.depth)
+        for member in self.members:
+            parts = member.parts[self.depth :]
+            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
+                yield FileEntry(
+                    str(PurePosixPath(*parts)),
+                    functools.partial(_open_member, self.archive, member.info),
+                    packed_bytes=member.info.compress_size,
+                )
 
     def inside(self) -> list[Entry]:
         if self.kind is not Kind.FOLDER:
             return []
-        below = [member for member in self.members if len(member.parts) > self.depth]
-        return _grouped(self.archive, below, self.depth)
+        depth = self.depth
+        folders: dict[str, list[_Member]] = {}
+        entries: list[Entry] = []
+        for member in self.members:
+            if len(member.parts) == depth:
+                continue  # the folder itself
+            if member.is_folder or len(member.parts) > depth + 1:
+                folders.setdefault(member.parts[depth], []).append(member)
+            else:
+                kind = Kind.LINK if is_link(member.info) else Kind.FILE
+                entries.append(ZipEntry(member.parts[-1], kind, self.archive, [member], depth))
+        entries += [
+            ZipEntry(name, Kind.FOLDER, self.archive, below, depth + 1)
+            for name, below in folders.items()
+        ]
+        return sorted(entries, key=lambda entry: entry.name)
 
 
-def _grouped(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> list[Entry]:
-    """Return the entries of which such members are parts, by name."""
-    folders: dict[str, list[_Member]] = {}
-    entries: list[Entry] = []
-    for member in members:
-        if member.is_folder or len(member.parts) > depth + 1:
-            folders.setdefault(member.parts[depth], []).append(member)
-        else:
-            kind = Kind.LINK if is_link(member.info) else Kind.FILE
-            entries.append(ZipEntry(member.parts[-1], kind, archive, [member], depth))
-    entries += [
-        ZipEntry(name, Kind.FOLDER, archive, below, depth + 1) for name, below in folders.items()
-    ]
-    return sorted(entries, key=lambda entry: entry.name)
-
-
-class Unzipped:
-    """Files, including those inside zips among them; a context manager.
+class Unzipped(contextlib.ExitStack):
+    """Files, including those inside zips among them, which it closes at its end.
 
     ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
-    def __init__(self, files: Iterable[FileEntry]) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.files: list[FileEntry] = []
         self.unread: list[tuple[str, SubmissionError]] = []
-        self._open = contextlib.ExitStack()
         self._archives = 0
         self._members = 0
-        with contextlib.ExitStack() as failing:
-            failing.callback(self._open.close)
-            self._add(files, 0)
-            failing.pop_all()
 
-    def __enter__(self) -> Unzipped:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._open.close()
-
-    def _add(self, files: Iterable[FileEntry], nesting: int) -> None:
+    def add(self, files: Iterable[FileEntry], nesting: int = 0) -> None:
         for file in files:
             self.files.append(file)
             if file.name.lower().endswith(ZIP_SUFFIX) and not file.name.startswith("."):
@@ -336,8 +319,7 @@ class Unzipped:
         if self._archives > MAX_ARCHIVES:
             message = "{path} is one zip of more than {most}. Hand in the lessons alone"
             raise SubmissionError(message, path=file.path, most=str(MAX_ARCHIVES))
-        archive = open_zip(self._stream(file), file.path, members=MAX_MEMBERS)
-        self._open.callback(archive.close)
+        archive = self.enter_context(open_zip(self._stream(file), file.path))
         self._members += len(archive.infolist())
         if self._members > MAX_MEMBERS:
             message = (
@@ -347,7 +329,7 @@ class Unzipped:
         inner = (
             replace(one, path=f"{file.path}/{one.path.lstrip('/')}") for one in zip_files(archive)
         )
-        self._add(inner, nesting + 1)
+        self.add(inner, nesting + 1)
 
     def _stream(self, file: FileEntry) -> IO[bytes]:
         try:
@@ -366,8 +348,7 @@ class Unzipped:
                 path=file.path,
                 reason=reason,
             ) from None
-        self._open.callback(stream.close)
-        return stream
+        return self.enter_context(stream)
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:

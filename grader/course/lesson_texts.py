@@ -1,40 +1,16 @@
 """Read what a lesson's authors write about its checks and answers: contract, mistakes, catalogues.
+``grader/docs/authors.md`` describes the files.
 
-**Contract.** ``tests/checks/<lesson>/contract.toml`` says what stub and README promise, sentence by
-sentence, and which checks hold it: a table for each promise, below the definition that it is
-about::
+A **catalogue** has one file for each lesson and kind, one cell for each answer::
 
-    [Sigmoid.any_shape]
-    says = ["It takes a tensor of any shape.", "Any shape: vectors, matrices, a single number."]
-    checks = ["every_shape", "empty_tensors"]
-    broken_by = ["flattens_its_input"]
-
-``says`` quotes sentences of the stub's docstrings (for a constant: of the comment above it) and of
-the README's section "Your tasks". ``checks`` hold the promise. Of the wrong answers in
-``broken_by``, at least one breaks this promise and nothing else: a cell of the mistakes, or of the
-near misses (``"near miss NAME"``). A sentence that permits something names accepted answers instead
-(``allows``). One that promises nothing says why (``unchecked``).
-
-**Mistakes.** ``diagnosis.toml`` beside it has the texts of a lesson's mistakes (see
-``judge/diagnosis.py``), and the lesson's own repairs.
-
-**Catalogues** have answers whose verdict is known: one file for each lesson and kind, one cell for
-each answer::
-
-    # %% ignores_grad_output
-    # backward returns s(1 - s) and never multiplies by grad_output.
-    import torch
-
+    # %% clamped_at_its_bounds [torch>=2.14]
+    # The result is clamped to [0, 1], which cuts the gradient at the bounds.
     class Sigmoid(torch.autograd.Function):
         ...
 
-A cell begins with ``# %%`` and its name. The comment below says what is wrong or different.
-The rest is a fragment: the definitions that differ from the solution (``stubs.compose``). A wrong
-answer and a near miss are named after a mistake; several may have the same name.
-
-If a cell's verdict depends on the version of torch, its head says for which versions it holds::
-
-    # %% clamped_at_its_bounds [torch>=2.14]
+A cell begins with ``# %%`` and its name; if its verdict depends on the version of torch, the
+versions for which it holds follow in brackets. The comment below says what is wrong or different.
+The rest is a fragment (``stubs.compose``).
 """
 
 from __future__ import annotations
@@ -63,7 +39,10 @@ BULLET = re.compile(r"\s*[*-] ")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What ``contract.toml`` says about one promise."""
+    """What ``contract.toml`` says about one promise: sentences of stub and README, the checks that
+    hold it, wrong answers that break it alone, accepted answers that it allows, or why no check
+    holds it.
+    """
 
     says: tuple[str, ...]
     checks: tuple[str, ...] = ()
@@ -109,7 +88,7 @@ def stub_sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]
     lines = text.splitlines()
     for node in ast.parse(text).body:
         for name in (name for name in defined_names(node) if name in names):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if isinstance(node, DOCUMENTED):
                 documented = [one for one in ast.walk(node) if isinstance(one, DOCUMENTED)]
                 texts = [ast.get_docstring(one) or "" for one in documented]
             else:

@@ -1,18 +1,14 @@
 """A lesson as a notebook: read its code as one Python text, split that into cells again, and write
 a lesson as a notebook.
 
-A notebook is read as JSON and never run; outputs are ignored. nbformat is not used: it would
-validate and copy outputs, and its import takes longer than judging a lesson. What only IPython
-understands (magics, shell commands, help) is left out with a note; line numbers stay right. Source:
-nbformat's schema of version 4, IPython's input transformations.
+A notebook is read as JSON and never run; outputs are ignored. nbformat would validate and copy
+outputs, and its import takes longer than judging a lesson. What only IPython understands (magics,
+shell commands, help) is left out with a note; line numbers stay right. Source: nbformat's schema of
+version 4, IPython's input transformations.
 
-*Scratch cells*, in which students try their functions, are not graded. A kernel runs them too, so a
-function may rely on an import or a helper in a scratch cell. Such definitions are kept if the other
-cells lack them: imports, functions, classes, literal values. Nothing that runs code is kept, so a
-scratch cell can neither cost points nor take time.
-
-``lesson_notebook`` writes nbformat 4.5: README, a cell for each function, a scratch cell below it,
-``%grade``.
+*Scratch cells*, in which students try their functions, are not graded. A kernel runs them too, so
+imports, functions, classes and literal values in them are kept if the other cells lack them.
+Nothing that runs code is kept, so a scratch cell can neither cost points nor take time.
 """
 
 from __future__ import annotations
@@ -53,7 +49,7 @@ REMEDY = (
     " .ipynb"
 )
 TOO_LARGE = "{path} is larger than {kilobytes} KB. Keep what the lesson needs"
-LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
+LEFT_OUT_TAGS = ("skip", "skip-execution", "raises-exception")
 """Tags of cells that tools don't run, or that are expected to raise."""
 PYTHON_CELLS = frozenset({"time", "capture", "prun"})
 """Cell magics that run the cell as Python in the notebook's own namespace."""
@@ -91,25 +87,24 @@ def read_notebook(lesson: str, path: str, data: bytes) -> Notebook:
     """Return the code of a lesson's notebook; raise SubmissionError."""
     left_out: list[LeftOut] = []
     features: list[str] = []
-    graded: list[tuple[int, list[str]]] = []
-    scratch: list[tuple[int, list[str]]] = []
+    graded: dict[int, list[str]] = {}
+    scratch: dict[int, list[str]] = {}
     for number, code, tags in _code_cells(path, _parsed(lesson, path, data)):
         if reason := _reason_to_leave_out(lesson, code, tags):
             left_out.append(LeftOut(reason, number, None))
             continue
         kept = without_magics(code)
         if is_scratch(code, tags):
-            scratch.append((number, kept.lines))
+            scratch[number] = kept.lines
             continue
         features += _taken_out(kept.lines)
-        graded.append((number, kept.lines))
+        graded[number] = kept.lines
         left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
     if scratch:
-        needed = kept_lines([lines for _, lines in graded], [lines for _, lines in scratch])
-        graded += [(number, lines) for (number, _), lines in zip(scratch, needed, strict=True)]
+        graded |= kept_lines(list(graded.values()), scratch)
     text: list[str] = []
     cells: list[tuple[int, int]] = []
-    for number, lines in sorted(graded):
+    for number, lines in sorted(graded.items()):
         cells.append((number, len(text) + 1))
         text += lines
     if not _any_code(text):
@@ -143,10 +138,10 @@ def read_code(path: str, code: str) -> Notebook:
     )
 
 
-def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
+def _parsed(lesson: str, path: str, data: bytes) -> Any:
     """Return the notebook as JSON; raise SubmissionError if it is not a usable notebook."""
     try:
-        notebook: Any = json.loads(data)
+        notebook = json.loads(data)
     except json.JSONDecodeError as error:
         what = (
             "{place} is not JSON ({reason}), so it is not a notebook. "
@@ -163,7 +158,7 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
             path=path,
             reason=type(error).__name__,
         ) from None
-    written = notebook.get("nbformat") if isinstance(notebook, dict) else None
+    written = _at(notebook, "nbformat")
     if not isinstance(written, int) or not 0 < written < 100:
         raise SubmissionError(
             "{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path
@@ -180,29 +175,34 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
             " instead"
         )
         raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
-    if language := _language(notebook.get("metadata")):
+    if language := _language(notebook):
         message = (
             "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and"
             " save it"
         )
         raise SubmissionError(message, path=path, language=language)
-    assert isinstance(notebook, dict)
     return notebook
 
 
-def _language(metadata: Any) -> str | None:
+def _at(data: Any, *keys: str) -> Any:
+    """Return the value at nested keys; None if there is none."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def _language(notebook: Any) -> str | None:
     """Return the notebook's language if it names one other than Python."""
     for where, key in (("language_info", "name"), ("kernelspec", "language")):
-        inner = metadata.get(where) if isinstance(metadata, dict) else None
-        name = inner.get(key) if isinstance(inner, dict) else None
+        name = _at(notebook, "metadata", where, key)
         if isinstance(name, str) and name:
             return None if "python" in name.lower() else name[:40]
     return None
 
 
-def _code_cells(path: str, notebook: dict[str, Any]) -> Iterator[tuple[int, str, frozenset[str]]]:
+def _code_cells(path: str, notebook: Any) -> Iterator[tuple[int, str, list[object]]]:
     """Yield (number, text, tags) of each code cell; raise SubmissionError."""
-    cells, left = notebook.get("cells"), MAX_FILE_BYTES
+    cells, left = _at(notebook, "cells"), MAX_FILE_BYTES
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
     if len(cells) > MAX_CELLS:
@@ -211,13 +211,13 @@ def _code_cells(path: str, notebook: dict[str, Any]) -> Iterator[tuple[int, str,
         )
         raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
     for number, cell in enumerate(cells, 1):
-        source = cell.get("source") if isinstance(cell, dict) else None
+        source = _at(cell, "source")
         if isinstance(source, list) and all(isinstance(line, str) for line in source):
             source = "".join(source)
         if not isinstance(source, str):
             message = "{path}, cell {number}: it has no text, so the notebook is damaged. " + REMEDY
             raise SubmissionError(message, path=path, number=str(number))
-        if cell.get("cell_type") == "code" and source.strip():
+        if _at(cell, "cell_type") == "code" and source.strip():
             code = _readable(f"{path}, cell {number}", source)
             left -= len(code.encode()) + 1
             if left < 0:
@@ -227,14 +227,8 @@ def _code_cells(path: str, notebook: dict[str, Any]) -> Iterator[tuple[int, str,
                 )
                 kilobytes = str(MAX_FILE_BYTES >> 10)
                 raise SubmissionError(message, path=path, kilobytes=kilobytes, number=str(number))
-            yield number, code, _tags(cell.get("metadata"))
-
-
-def _tags(metadata: Any) -> frozenset[str]:
-    tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    if isinstance(tags, list):
-        return frozenset(tag for tag in tags if isinstance(tag, str))
-    return frozenset()
+            tags = _at(cell, "metadata", "tags")
+            yield number, code, tags if isinstance(tags, list) else []
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -253,8 +247,8 @@ def _readable(place: str, source: str) -> str:
     return text
 
 
-def _reason_to_leave_out(lesson: str, code: str, tags: frozenset[str]) -> str | None:
-    if tags & LEFT_OUT_TAGS:
+def _reason_to_leave_out(lesson: str, code: str, tags: list[object]) -> str | None:
+    if any(tag in tags for tag in LEFT_OUT_TAGS):
         return TAGGED
     magic = CELL_MAGIC.match(code)
     if magic is None or magic["name"] in PYTHON_CELLS:
@@ -279,7 +273,7 @@ def _taken_out(lines: list[str]) -> list[str]:
     return features
 
 
-def _any_code(lines: list[str]) -> bool:
+def _any_code(lines: Iterable[str]) -> bool:
     return any(line.strip() not in ("", "pass") for line in lines)
 
 
@@ -297,16 +291,17 @@ def _prelude(features: list[str], text: list[str]) -> str:
 
 
 CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
-LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
-"""Beginnings that no Python statement has, each with its kind of omission."""
-ELSEWHERE = (
+NOT_PYTHON = (
+    (re.compile("[%/,;]"), MAGIC),
+    (re.compile("!"), SHELL),
+    (re.compile(r"\?"), HELP),
     (re.compile(r"(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|freeze)\b"), SHELL),
     (re.compile(r"get_ipython\s*\("), MAGIC),
     (re.compile(r"[A-Za-z_][\w.,\s]*=\s*%\s*[A-Za-z_]"), MAGIC),
     (re.compile(r"[A-Za-z_][\w.,\s]*=\s*!"), SHELL),
     (re.compile(r"[A-Za-z_%][\w.*\[\]'\"]*\?{1,2}\s*$"), HELP),
 )
-"""Other lines that only IPython accepts, each with its kind of omission."""
+"""Statements that only IPython accepts, each with its kind of omission."""
 OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 """Magics that are left out without a note."""
 
@@ -340,12 +335,7 @@ def without_magics(code: str) -> StrippedCell:
 def _magic(line: str) -> str | None:
     """Return the kind of a line at the beginning of a statement, if it is not Python."""
     stripped = line.strip()
-    if not stripped:
-        return None
-    for sign, what in LEADING:
-        if stripped.startswith(sign):
-            return what
-    return next((what for pattern, what in ELSEWHERE if pattern.match(stripped)), None)
+    return next((what for pattern, what in NOT_PYTHON if pattern.match(stripped)), None)
 
 
 PIECE = re.compile(
@@ -393,18 +383,18 @@ SCRATCH = "scratch"
 FIRST_LINE = re.compile(r"\s*#\s*scratch\b", re.IGNORECASE)
 
 
-def is_scratch(code: str, tags: Iterable[str]) -> bool:
+def is_scratch(code: str, tags: Sequence[object]) -> bool:
     return SCRATCH in tags or FIRST_LINE.match(code) is not None
 
 
-def kept_lines(graded: Sequence[list[str]], scratch: Sequence[list[str]]) -> list[list[str]]:
+def kept_lines(graded: list[list[str]], scratch: dict[int, list[str]]) -> dict[int, list[str]]:
     """Return the lines of scratch cells, empty except for statements that the others need."""
     body = [node for lines in graded for node in statements(lines)]
     written = set(imports_in(body)) | set(
         bound_names(ast.Module([node for node in body if not is_stub(node)], []))
     )
     used = names_in(body)
-    candidates = [(cell, node) for cell, lines in enumerate(scratch) for node in statements(lines)]
+    candidates = [(cell, node) for cell, lines in scratch.items() for node in statements(lines)]
     offered = {name for _, node in candidates for name in names_bound(node)}
     known = written | offered | set(dir(builtins)) | set(bound_names(ast.Module(body, [])))
     kept: dict[ast.stmt, int] = {}
@@ -416,7 +406,7 @@ def kept_lines(graded: Sequence[list[str]], scratch: Sequence[list[str]]) -> lis
     }:
         kept |= more
         used |= names_in(more)
-    result = [[""] * len(lines) for lines in scratch]
+    result = {cell: [""] * len(lines) for cell, lines in scratch.items()}
     for node, cell in kept.items():
         lines = slice(first_line(node) - 1, node.end_lineno)
         result[cell][lines] = scratch[cell][lines]
@@ -515,22 +505,16 @@ def is_stub(node: ast.stmt) -> bool:
     return False
 
 
-FEATURE = re.compile(r"from __future__ import (?P<names>[\w, ]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class NotebookCell:
-    """A code cell: its number in the notebook, and its text."""
-
-    number: int
-    text: str
+FEATURE = re.compile(r"from __future__ import ([\w, ]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A notebook's code: ``features`` from ``__future__``, ``shows`` if it calls ``display``."""
+    """A notebook's code: the texts of its cells by number, ``features`` from ``__future__``, and
+    ``shows`` if it calls ``display``.
+    """
 
-    cells: tuple[NotebookCell, ...]
+    texts: dict[int, str]
     features: tuple[str, ...]
     shows: bool
 
@@ -539,28 +523,15 @@ def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
     """Return the non-empty cells of a notebook's text; ``starts`` has numbers and first lines."""
     lines = text.split("\n")
     ends = [*(first for _, first in starts[1:]), len(lines)]
-    bounds = zip(starts, ends, strict=True)
-    cells = [
-        NotebookCell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
-        for (number, first), end in bounds
-    ]
-    kept = tuple(
-        cell
-        for cell in cells
-        if not all(
-            line.strip() in ("", "pass") or line.lstrip().startswith("#")
-            for line in cell.text.split("\n")
-        )
-    )
+    texts = {}
+    for (number, first), end in zip(starts, ends, strict=True):
+        own = lines[first - 1 : end - 1]
+        if _any_code(line for line in own if not line.lstrip().startswith("#")):
+            texts[number] = "".join(f"{line}\n" for line in own)
     before = "\n".join(lines[: starts[0][1] - 1])
-    named = [
-        name.strip() for found in FEATURE.finditer(before) for name in found["names"].split(",")
-    ]
-    return Cells(
-        kept,
-        tuple(dict.fromkeys(name for name in named if name in futures.all_feature_names)),
-        "as display" in before,
-    )
+    named = [name.strip() for names in FEATURE.findall(before) for name in names.split(",")]
+    features = dict.fromkeys(name for name in named if name in futures.all_feature_names)
+    return Cells(texts, tuple(features), "as display" in before)
 
 
 def cell_name(notebook: str, number: int) -> str:
@@ -577,17 +548,16 @@ def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
     flags = 0
     for feature in code.features:
         flags |= getattr(futures, feature).compiler_flag
-    for cell in code.cells:
-        name = cell_name(notebook, cell.number)
-        linecache.cache[name] = (len(cell.text), None, cell.text.splitlines(keepends=True), name)
-        exec(compile(cell.text, name, "exec", flags=flags, dont_inherit=True), vars(made))
+    for number, text in code.texts.items():
+        name = cell_name(notebook, number)
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        exec(compile(text, name, "exec", flags=flags, dont_inherit=True), vars(made))
     return made
 
 
 def loading(code: Cells, module: str, notebook: str) -> list[str]:
     """Return lines of Python that run the cells without the engine."""
     flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
-    texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
     return [
         *(["import __future__"] if flags else []),
         "import linecache",
@@ -598,7 +568,7 @@ def loading(code: Cells, module: str, notebook: str) -> list[str]:
         f'{module} = types.ModuleType("{module}")',
         *([f"{module}.display = print"] if code.shows else []),
         "cells = {",
-        *texts,
+        *(f"    {number}: {literal(text)}," for number, text in code.texts.items()),
         "}",
         "for number, text in cells.items():",
         f'    name = f"{notebook}, cell {{number}}"',

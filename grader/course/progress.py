@@ -19,8 +19,16 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, describe
-from grader.core.scoring import FULL_LESSON, add_up
+from grader.core.report import (
+    FULL_LESSON,
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    add_up,
+    describe,
+)
 from grader.course.course import Course, Lesson
 
 VERSION = 1

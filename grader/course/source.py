@@ -6,27 +6,32 @@ from __future__ import annotations
 
 import ast
 import bisect
+import collections
 import copy
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINING = (*FUNCTIONS, ast.ClassDef)
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Scope = Function | ast.ClassDef | ast.Lambda
+Definition = Function | ast.ClassDef | ast.Assign | ast.AnnAssign
+Names = collections.ChainMap[str, str | None]
+"""What the names of a scope and of those around it stand for; None for a local. A copy of all names
+for each function would take the square of a file's size.
+"""
 MOST_PARTS = 16
 """How many parts a dotted name may have. A longer chain of attributes has no name, because writing
 out the name of each attribute of a long chain takes the square of its length.
 """
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 PLAIN_BASES = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"}
 )
 """Base classes that never call a method that a subclass adds."""
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_SYNTAX_NODES = 20_000
 """How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
 MAX_LINE = 400
@@ -299,7 +304,7 @@ class References:
         self._parts: dict[ast.AST, tuple[ast.ClassDef, list[Function]]] = {}
         self._found: dict[ast.AST, list[tuple[str, int]]] = {}
         self._plain: dict[ast.ClassDef, bool] = {}
-        self._entries: dict[str, dict[object, ast.expr]] = {}
+        self._tables: dict[str, dict[object, ast.expr]] = {}
 
     @functools.cached_property
     def _module_names(self) -> dict[str, str | None]:
@@ -414,8 +419,9 @@ class References:
                 body: list[ast.AST] = (
                     [node.body] if isinstance(node, ast.Lambda) else list(node.body)
                 )
-                meant_by = {name: meant for name, (meant, _) in imports_in(body).items()}
-                inside = bound.within(dict.fromkeys(bound_names(node)) | meant_by)
+                names: dict[str, str | None] = dict.fromkeys(bound_names(node))
+                names |= {name: meant for name, (meant, _) in imports_in(body).items()}
+                inside = bound.new_child(names)
                 # Defaults and bases belong to the scope around it, and methods do not see names of
                 # the class's body.
                 own = {
@@ -430,68 +436,40 @@ class References:
                 continue
             if isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]
-                bound = bound.within(
+                bound = bound.new_child(
                     {name.id: None for name in targets if isinstance(name, ast.Name)}
                 )
             if isinstance(node, ast.Name) and not is_stored(node):
-                meant = bound.meaning(node.id)
+                meant = bound.get(node.id, node.id)
                 if meant is not None:
                     yield meant, node.lineno
             elif isinstance(node, ast.Attribute):
                 yield f".{node.attr}", node.lineno
                 head, _, rest = (dotted_name(node) or "").partition(".")
-                meant = bound.meaning(head)
+                meant = bound.get(head, head)
                 if meant:
                     yield f"{meant}.{rest}", node.lineno
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
 
     def _entry(self, node: ast.Subscript, bound: Names) -> ast.expr | None:
         """Return the definition behind ``TABLE["key"]`` for a literal dictionary TABLE."""
-        if (
-            not isinstance(node.value, ast.Name)
-            or node.value.id in bound
-            or not isinstance(node.slice, ast.Constant)
-        ):
-            return None
-        table = self.definitions.get(node.value.id)
-        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(
-            table.value, ast.Dict
-        ):
-            return None
-        if node.value.id not in self._entries:
-            self._entries[node.value.id] = {
-                key.value: value
-                for key, value in zip(table.value.keys, table.value.values, strict=True)
-                if isinstance(key, ast.Constant)
-            }
-        return self._entries[node.value.id].get(node.slice.value)
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
+                if name in bound:
+                    return None
+                if name not in self._tables:
+                    self._tables[name] = _table(self.definitions.get(name))
+                return self._tables[name].get(key)
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What the names of a scope stand for, and the scope around it. A copy of all names for each
-    function would take the square of a file's size.
-    """
-
-    own: Mapping[str, str | None]
-    around: Names | None = None
-
-    def meaning(self, name: str) -> str | None:
-        """Return what a name stands for: itself if no scope binds it, None if it is a local."""
-        scope = self._scope_of(name)
-        return scope.own[name] if scope else name
-
-    def __contains__(self, name: str) -> bool:
-        return self._scope_of(name) is not None
-
-    def _scope_of(self, name: str) -> Names | None:
-        scope: Names | None = self
-        while scope is not None and name not in scope.own:
-            scope = scope.around
-        return scope
-
-    def within(self, own: Mapping[str, str | None]) -> Names:
-        return Names(own, self) if own else self
+def _table(node: Definition | None) -> dict[object, ast.expr]:
+    """Return the entries of a literal dictionary whose keys are constants; none for other nodes."""
+    match node:
+        case ast.Assign(value=ast.Dict() as table) | ast.AnnAssign(value=ast.Dict() as table):
+            pairs = zip(table.keys, table.values, strict=True)
+            return {key.value: value for key, value in pairs if isinstance(key, ast.Constant)}
+    return {}
 
 
 def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
@@ -564,21 +542,14 @@ def dotted_name(node: ast.expr) -> str | None:
 
 
 def defined_names(node: ast.stmt) -> list[str]:
-    if isinstance(node, DEFINING):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [
-            name.id
-            for target in node.targets
-            for name in ast.walk(target)
-            if isinstance(name, ast.Name) and is_stored(name)
-        ]
-    if (
-        isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and node.value is not None
-    ):
-        return [node.target.id]
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [node.name]
+        case ast.Assign():
+            parts = [part for target in node.targets for part in ast.walk(target)]
+            return [part.id for part in parts if isinstance(part, ast.Name) and is_stored(part)]
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return [name]
     return []
 
 
@@ -589,19 +560,10 @@ def first_line(node: ast.stmt) -> int:
 
 
 def is_docstring(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def is_ellipsis(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value is ...
-    )
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
 
 
 def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:

@@ -1,27 +1,14 @@
 """Make the stub of a solution, and variants of a solution from fragments.
 
-A solution marks what the student is to write::
-
-    def sigmoid(x):
-        \"\"\"…\"\"\"
-        # solution
-        return Sigmoid.apply(x)
-        # end solution
-
-The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:``
-lines, the text of those; or nothing, if the region is at the top level and has no such lines
-(helpers of the solution). Blank lines that a formatter put around the region are dropped.
+A solution marks what the student is to write, from ``# solution`` to ``# end solution``. The stub
+has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:`` lines, the
+text of those; or nothing, if the region is at the top level and has no such lines (helpers of the
+solution). Blank lines that a formatter put around the region are dropped.
 
 A *fragment* (a cell of a catalogue of answers) contains only the definitions in which it differs
-from the solution; ``compose`` puts them in place of the solution's. It may contain a part of a
-class, after ``...``::
-
-    class Value:
-        ...
-
-        def relu(self): return self
-
-``excerpt`` cuts out the part of a student's file that one definition depends on.
+from the solution; ``compose`` puts them in place of the solution's. A class whose body begins with
+``...`` contains only the part in which it differs. ``excerpt`` cuts out the part of a student's
+file that one definition depends on.
 """
 
 from __future__ import annotations
@@ -30,7 +17,7 @@ import ast
 import json
 
 from grader.core.errors import CourseError
-from grader.course.source import Source, defined_names, first_line, is_docstring, is_ellipsis
+from grader.course.source import Source, defined_names, first_line, is_docstring
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 NOT_WRITTEN = "raise NotImplementedError"
@@ -110,9 +97,8 @@ def without_markers(solution: str) -> str:
 def compose(solution: str, fragment: str, *, name: str) -> str:
     """Return the solution with a fragment's top-level definitions in place of its own.
 
-    What else the fragment has (imports, helpers) goes before the first definition. A class whose
-    body begins with ``...`` keeps the rest of the solution's. Raise CourseError if it is not valid
-    Python.
+    What else the fragment has (imports, helpers) goes before the first definition. Raise
+    CourseError if it is not valid Python.
     """
     try:
         old, new = ast.parse(solution), ast.parse(fragment)
@@ -150,7 +136,7 @@ def _composed(
             if (
                 isinstance(node, ast.ClassDef)
                 and isinstance(before, ast.ClassDef)
-                and is_ellipsis(node.body[0])
+                and ast.unparse(node.body[0]) == "..."
             ):
                 text = _composed(
                     lines,

@@ -54,7 +54,7 @@ NOTHING: Mapping[str, str] = {}
 class LessonFile(Record):
     """One lesson's file: its path, and its text or the problem with it and the problem's line.
 
-    ``problem`` is ``template`` filled with ``facts``; ``others`` are paths of the same name. A
+    ``template`` and ``facts`` state the problem; ``others`` are paths of the same name. A
     notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the
     lesson's file name if this file has almost that name; unless it is accepted, it is ``ignored``.
     """
@@ -62,15 +62,14 @@ class LessonFile(Record):
     lesson: str
     path: str
     text: str = ""
-    problem: str | None = None
+    template: str = ""
     line: int | None = None
     others: tuple[str, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     meant: str = ""
     ignored: bool = False
-    template: str = field(default="", compare=False)
-    facts: dict[str, str] = field(default_factory=dict, compare=False)
+    facts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def wrong(
@@ -85,15 +84,11 @@ class LessonFile(Record):
     ) -> LessonFile:
         """Return a file that can't be graded and why; templates may use ``{path}``."""
         facts = {"path": path, **facts}
-        return cls(
-            lesson,
-            path,
-            problem=template.format(**facts),
-            line=line,
-            others=others,
-            template=template,
-            facts=facts,
-        )
+        return cls(lesson, path, template=template, line=line, others=others, facts=facts)
+
+    @property
+    def problem(self) -> str | None:
+        return self.template.format(**self.facts) if self.template else None
 
     @property
     def filename(self) -> str:
@@ -141,18 +136,17 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     ``data`` is None if the file could not be read.
     """
     path = writable(path)
+    wrong = functools.partial(LessonFile.wrong, lesson, path)
     if data is None:
-        return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)
-    limit = MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES
-    if len(data) > limit:
+        return wrong("{path} can't be read: " + READABLE)
+    if notebook and len(data) > MAX_NOTEBOOK_BYTES:
         message = "{path} is larger than {megabytes} MB. Clear its outputs, and save it"
-        facts = {"megabytes": str(limit >> 20)}
-        if not notebook:
-            message, facts = TOO_LARGE, {"kilobytes": str(limit >> 10)}
-        return LessonFile.wrong(lesson, path, message, facts)
+        return wrong(message, {"megabytes": str(MAX_NOTEBOOK_BYTES >> 20)})
+    if not notebook and len(data) > MAX_FILE_BYTES:
+        return wrong(TOO_LARGE, {"kilobytes": str(MAX_FILE_BYTES >> 10)})
     if not data.removeprefix(codecs.BOM_UTF8).strip():
         message = "{path} is empty. To start again from the stub: {command}"
-        return LessonFile.wrong(lesson, path, message, {"command": f"grade reset {lesson}"})
+        return wrong(message, {"command": f"grade reset {lesson}"})
     if notebook:
         return _from_notebook(lesson, path, lambda: read_notebook(lesson, path, data))
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -160,11 +154,11 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
             "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for"
             " the encoding under Save as"
         )
-        return LessonFile.wrong(lesson, path, message, line=1)
+        return wrong(message, line=1)
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
         message = "{place} holds a NUL byte, so it is not Python text. Save it as UTF-8"
-        return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+        return wrong(message, {"place": f"{path}:{line}"}, line=line)
     declared, line = _declared_encoding(data)
     try:
         if codecs.lookup(declared).name not in ENCODINGS:
@@ -173,7 +167,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
                 " UTF-8"
             )
             facts = {"place": f"{path}:{line}", "encoding": declared[:40]}
-            return LessonFile.wrong(lesson, path, message, facts, line=line)
+            return wrong(message, facts, line=line)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which can't be written to a file
@@ -182,11 +176,10 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         if _is_cp949(data):
             remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
             message = "{place} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). " + remedy
-            return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
+            return wrong(message, {"place": f"{path}:{line}"}, line=line)
         message = "{place} is not UTF-8 text ({reason}). Save it as UTF-8"
-        return LessonFile.wrong(
-            lesson, path, message, {"place": f"{path}:{line}", "reason": str(error)}, line=line
-        )
+        facts = {"place": f"{path}:{line}", "reason": str(error)}
+        return wrong(message, facts, line=line)
     return LessonFile(lesson, path, text)
 
 
@@ -316,7 +309,8 @@ def read_files(
     one; otherwise it is ignored. Raises SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
-    with Unzipped(entries) as opened:
+    with Unzipped() as opened:
+        opened.add(entries)
         found = _chosen(opened.files, names, decode)
         near = _nearly(opened.files, names, found, decode if accept_near_names else None)
     if opened.unread:

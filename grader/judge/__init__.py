@@ -2,6 +2,4 @@
 
 COMPAT_CHECK = f"{__name__}.compat_check"
 DEBUGGER = f"{__name__}.debugger"
-"""The main modules of two processes; named here so that they
-can be started without importing them.
-"""
+"""The main modules of two processes, to be started without importing them."""

@@ -1,20 +1,8 @@
-"""Declare checks, and define the assertions that they use. (Check files import both from
-``grader.authoring``.)
+"""Declare checks, and define the assertions that they use.
 
-A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is
-the title that people see::
-
-    @check(points=2, about="Sigmoid", needs=test_forward)
-    def test_gradient_uses_the_incoming_gradient(student, draw):
-        \"\"\"backward multiplies by the incoming gradient\"\"\"
-        x, v = draw.tensor(5, requires_grad=True), draw.tensor(5)
-        (got,) = torch.autograd.grad(student.sigmoid(x), x, v)
-        (want,) = torch.autograd.grad(torch.sigmoid(x), x, v)
-        assert_gradient(got, want, inputs={"x": x, "v": v})
-
-``student`` is the file that is graded, ``reference`` the solution; both have the functions of the
-file as attributes and ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from
-the failure's facts and inputs.
+A check is a pytest test with the fixtures ``student`` (the file that is graded), ``reference`` (the
+solution) and ``draw``; its docstring is the title that people see (``grader/docs/authors.md``). A
+message is a template: ``{name}`` is filled from the failure's facts and inputs.
 
 Also here: the order of a lesson's checks, and ``Constants``, which restores the tensors in a
 lesson's modules after each submission, so that no verdict depends on earlier submissions.
@@ -23,6 +11,7 @@ lesson's modules after each submission, so that no verdict depends on earlier su
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import math
 import types
@@ -145,9 +134,7 @@ HELPERS = "_helpers"
 
 
 def import_helpers(file: str) -> types.ModuleType:
-    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
-    lesson's visible and hidden checks share.
-    """
+    """Return the module ``helpers.py`` that a lesson's visible and hidden checks share."""
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
 
@@ -231,9 +218,7 @@ def assert_tensor(
 def assert_gradient(
     actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
-    without one, with the message that none came back.
-    """
+    """Like ``assert_tensor``; None fails with the check's message, or as a missing gradient."""
     actual = fetch(actual)
     if actual is None:
         for option in ("rtol", "atol", "expects_nan"):
@@ -267,9 +252,7 @@ def _same(left: Any, right: Any) -> bool:
     if isinstance(left, Tensor):
         return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
     if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(
-            _same(a, b) for a, b in zip(left, right, strict=True)
-        )
+        return len(left) == len(right) and all(map(_same, left, right))
     if isinstance(left, dict):
         return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
     return bool(left == right)
@@ -310,56 +293,44 @@ def assert_hands_on(
     there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the
     caller does not wait for it a second time.
     """
-    with student.writing_allowed():
-        return _hands_on(student, name, of, x, v)
-
-
-def _hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> bool:
     head, _, member = of.partition(".")
-    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
+    inputs = {"x": x}
+    facts = {"name": name, "function": of}
     one, two = (x.detach().clone().requires_grad_() for _ in range(2))
-    try:
-        want = getattr(getattr(student, head), member)(one)
-    except StudentCodeError:
-        return True
-    except WorkerLost:
-        return False
-    if not isinstance(want, Tensor):
-        return True
-    got = getattr(student, name)(two)
-    message = "{name}(x) is not what {function}(x) gives"
-    assert_tensor(got, want.detach(), message, expects_nan=True, **details)
-    if v is None or not want.requires_grad or want.shape != v.shape:
-        return True
-    details["inputs"]["v"] = v
-    try:
-        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
-    except StudentCodeError:
-        return True
-    except WorkerLost:
-        return False
-    if gradient is not None:
-        grads = (
-            torch.autograd.grad(got, two, v.clone(), allow_unused=True)
-            if got.requires_grad
-            else (None,)
-        )
-        assert_gradient(
-            grads[0],
-            gradient,
-            "the gradient through {name}(x) is not what {function}(x) gives",
-            expects_nan=True,
-            **details,
-        )
+    with student.writing_allowed():
+        try:
+            want = getattr(getattr(student, head), member)(one)
+        except StudentCodeError:
+            return True
+        except WorkerLost:
+            return False
+        if not isinstance(want, Tensor):
+            return True
+        got = getattr(student, name)(two)
+        message = "{name}(x) is not what {function}(x) gives"
+        assert_tensor(got, want.detach(), message, expects_nan=True, inputs=inputs, facts=facts)
+        if v is None or not want.requires_grad or want.shape != v.shape:
+            return True
+        try:
+            (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
+        except StudentCodeError:
+            return True
+        except WorkerLost:
+            return False
+        if gradient is not None:
+            mine = None
+            if got.requires_grad:
+                (mine,) = torch.autograd.grad(got, two, v.clone(), allow_unused=True)
+            message = "the gradient through {name}(x) is not what {function}(x) gives"
+            inputs["v"] = v
+            assert_gradient(mine, gradient, message, expects_nan=True, inputs=inputs, facts=facts)
     return True
 
 
 def assert_not_used(
     student: Student, about: Sequence[str], banned: Sequence[str], message: str
 ) -> None:
-    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
-    (dotted, or ``.method``).
-    """
+    """Require that definitions, and what they call, use no banned name (dotted or ``.method``)."""
     if student.source.unreadable:
         raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)
@@ -375,7 +346,6 @@ def assert_not_used(
 
 MAX_JACOBIAN = 1 << 23
 """The most elements of a Jacobian that gradcheck compares one by one."""
-TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
 
 
 def assert_gradcheck(
@@ -401,9 +371,7 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require that torch.autograd.gradgradcheck passes: backward itself can be differentiated, with
-    the right values. Options as for ``assert_gradcheck``.
-    """
+    """Require that torch.autograd.gradgradcheck passes; like ``assert_gradcheck``."""
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
@@ -419,79 +387,72 @@ def assert_gradgradcheck(
 def _gradcheck(
     checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]
 ) -> None:
-    named = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
-    details: dict[str, Any] = {"inputs": dict(zip(named, inputs, strict=True))}
-    bounded = function if options.get("fast_mode") else _bounded(function, details)
+    names = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
+    named = dict(zip(names, inputs, strict=True))
+    bounded = function if options.get("fast_mode") else _bounded(function, named)
     try:
         checker(bounded, tuple(inputs), **options)
     except GradcheckError as error:
         text = str(error)
-        details["facts"] = {"gradcheck": text[:600]}
-        details["checker"] = (checker.__name__, function, tuple(inputs), options)
-        details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
-        raise CheckFailure(message, **{**details, **gradcheck_jacobians(text)}) from None
+        jacobians: dict[str, Any] = gradcheck_jacobians(text)
+        raise CheckFailure(
+            message,
+            inputs=named,
+            facts={"gradcheck": text[:600]},
+            checker=(checker.__name__, function, tuple(inputs), options),
+            figures=[lambda: _disagreement(checker, function, named, options)],
+            **jacobians,
+        ) from None
     except RuntimeError as error:
-        if CUT_OFF in str(error):
-            raise CheckFailure(
-                "the result is cut off from the graph: it does not require grad", **details
-            ) from None
-        raise
+        if CUT_OFF not in str(error):
+            raise
+        cut_off = "the result is cut off from the graph: it does not require grad"
+        raise CheckFailure(cut_off, inputs=named) from None
 
 
-def _bounded(function: Any, details: dict[str, Any]) -> Callable[..., Any]:
+def _bounded(function: Any, inputs: dict[str, Tensor]) -> Callable[..., Any]:
     """Return the function; it fails the check if a Jacobian would be too large to compare."""
-    elements = sum(x.numel() for x in details["inputs"].values())
+    elements = sum(x.numel() for x in inputs.values())
 
     def called(*args: Any) -> Any:
         result = function(*args)
         results = result if isinstance(result, list | tuple) else (result,)
         outputs = sum(y.numel() for y in results if isinstance(y, Tensor))
         if outputs * elements > MAX_JACOBIAN:
-            raise CheckFailure(TOO_WIDE, facts={"count": f"{outputs:,}"}, **details)
+            message = "the result has {count} elements, too many for gradcheck to compare"
+            fail(message, facts={"count": f"{outputs:,}"}, inputs=inputs)
         return result
 
     return called
 
 
 def _disagreement(
-    checker: Any,
-    function: Any,
-    inputs: Sequence[Tensor],
-    names: Sequence[str],
-    options: dict[str, Any],
+    checker: Any, function: Any, inputs: dict[str, Tensor], options: dict[str, Any]
 ) -> JacobianFigure | None:
     """Return the two Jacobians that a checker compared, of the function or of its gradient."""
     tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
-        return jacobian_figure(function, inputs, names, **tolerances)
-    y = function(*inputs)
+        return jacobian_figure(function, inputs, **tolerances)
+    y = function(*inputs.values())
     v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape).requires_grad_()
-    gradient = gradient_of(function)
-    return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)
+    return jacobian_figure(gradient_of(function), {**inputs, "v": v}, **tolerances)
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
-    if one is missing or not a bool.
-    """
+    """Return a dictionary of bools; raise NotStarted if all are ``...``, else CheckFailure."""
     found = getattr(student, name)
     if not isinstance(found, dict):
-        raise CheckFailure(
-            "{name} is of type {type}, not a dictionary",
-            actual=found,
-            facts={"name": name, "type": type_name(found)},
-        )
+        facts = {"name": name, "type": type_name(found)}
+        fail("{name} is of type {type}, not a dictionary", actual=found, facts=facts)
     if found and all(value is Ellipsis for value in found.values()):
         raise NotStarted(name)
     for key in keys:
+        facts = {"key": repr(key)}
         if key not in found or found[key] is Ellipsis:
-            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
+            fail("no prediction for {key}", actual=found, facts=facts)
         if type(found[key]) is not bool:
-            raise CheckFailure(
-                "the prediction for {key} must be True or False",
-                actual=found[key],
-                facts={"key": repr(key)},
-            )
+            message = "the prediction for {key} must be True or False"
+            fail(message, actual=found[key], facts=facts)
     return found
 
 
@@ -519,53 +480,27 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A tensor of a module and its value when the module was loaded."""
-
-    tensor: Tensor
-    value: Tensor
-    grad: Tensor | None
-    requires_grad: bool
-
-    def put_back(self) -> None:
-        """Restore the value, ``requires_grad`` and ``.grad``."""
-        with torch.no_grad():
-            self.tensor.copy_(self.value)
-        self.tensor.requires_grad_(self.requires_grad)
-        self.tensor.grad = None if self.grad is None else self.grad.clone()
-
-
 class Constants:
-    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
-    there.
-    """
+    """The leaf tensors in the namespaces of modules, also in lists and dictionaries there."""
 
-    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
+    def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
-        self._kept = [
-            Kept(
-                tensor,
-                tensor.detach().clone(),
-                None if tensor.grad is None else tensor.grad.clone(),
-                tensor.requires_grad,
-            )
-            for tensor in found.values()
-        ]
+        self._kept = [(tensor, copy.deepcopy(tensor)) for tensor in found.values()]
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def put_back(self) -> None:
-        """Restore the value and the gradient that each tensor had at first."""
-        for kept in self._kept:
-            kept.put_back()
+        """Restore the value, ``requires_grad`` and ``.grad`` that each tensor had at first."""
+        for tensor, first in self._kept:
+            with torch.no_grad():
+                tensor.copy_(first)
+            tensor.requires_grad_(first.requires_grad)
+            tensor.grad = None if first.grad is None else first.grad.clone()
 
 
-def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the global namespace of each function, and those of the lesson's helper modules that
-    it contains.
-    """
+def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
+    """Yield the namespace of each function, and those of the helper modules in it."""
     for function in functions:
         space = getattr(function, "__globals__", {})
         yield space

@@ -14,6 +14,7 @@ import itertools
 import math
 import re
 from collections.abc import Collection, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ from grader.core.i18n import phrase
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import arguments_of
 from grader.judge.describe import dtype_name
-from grader.judge.diagnosis import Facts, Failure, groups_in_error, mistake_of, same
-from grader.judge.exception_verdicts import WROTE
+from grader.judge.diagnosis import Failure, groups_in_error, mistake_of, same
+from grader.judge.exception_verdicts import WROTE, Facts
+from grader.judge.figures import copies_of
+from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import Student
 from grader.worker.wire.values import Opaque
 
@@ -73,27 +76,17 @@ def common_no_return(failure: Failure, student: Student) -> Facts | None:
         return None
     if gives_a_value(mine) or not gives_a_value(ours):
         return None
-    inside = list(ast.walk(mine))
     prints = any(
         isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
-        for one in inside
+        for one in ast.walk(mine)
     )
     printed = phrase(" (what it prints is not returned)") if prints else ""
     return {"function": failure.about, "printed": printed}
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of the definition that the check is about; ``student`` may also be the
-    reference.
-    """
-    return next(
-        (
-            node
-            for node in student.source.tree.body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about
-        ),
-        None,
-    )
+    """Return the syntax tree of what the check is about; ``student`` may be the reference."""
+    return student.source.definitions.get(failure.about)
 
 
 def gives_a_value(node: ast.FunctionDef) -> bool:
@@ -111,7 +104,7 @@ def common_other_exception(failure: Failure, student: Student) -> Facts | None:
     if error is None or error.wanted is None or error.line is None:
         return None
     raising = (ast.Raise, ast.Assert)
-    lines = {one.lineno for one in ast.walk(student.source.tree) if isinstance(one, raising)}
+    lines = {one.lineno for one in student.source.nodes if isinstance(one, raising)}
     if error.line not in lines:
         return None
     return {"wanted": error.wanted, "got": error.type_name, "line": error.line}
@@ -293,9 +286,7 @@ def common_rounded_to_float32(failure: Failure, student: Student) -> Facts | Non
 
 
 def common_few_digits(failure: Failure, student: Student) -> Facts | None:
-    """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
-    one to fewer than 12.
-    """
+    """Recognize float64 values that agree to 4 digits or more, but one to fewer than 12."""
     both = compared_tensors(failure)
     if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
         return None
@@ -314,7 +305,7 @@ def common_grad_kept_by_reference(failure: Failure, student: Student) -> Facts |
     if both is None or not both[0].numel() or not both[1].any():
         return None
     kept = _cleared_gradients if both[0].any() else _kept_gradients
-    for function in ast.walk(student.source.tree):
+    for function in student.source.nodes:
         if isinstance(function, ast.FunctionDef) and function.name == failure.about:
             found = list(kept(function))
             return {"name": found[0][0], "line": found[0][1]} if len(found) == 1 else None
@@ -322,9 +313,7 @@ def common_grad_kept_by_reference(failure: Failure, student: Student) -> Facts |
 
 
 def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names that refer to .grad, are used after it was cleared in place, and are not set
-    again.
-    """
+    """Yield names for .grad that are used after it was cleared in place, and not set again."""
     nodes = list(ast.walk(function))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     for node in nodes:
@@ -344,17 +333,10 @@ def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names that refer to .grad without a copy before a backward, and are subtracted after
-    it.
-    """
+    """Yield names for .grad, not a copy, from before a backward that are subtracted after it."""
     nodes = list(ast.walk(function))
-    backwards = [
-        node.lineno
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
-    ]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    backwards = [one.lineno for one in calls if ast.unparse(one.func).endswith(".backward")]
     subtracted = {
         name.id
         for node in nodes
@@ -364,11 +346,10 @@ def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     }
     for node in nodes:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if backwards:
-                if _is_gradient(value) and node.lineno < max(backwards):
-                    used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
-                    if used:
-                        yield name, node.lineno
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_gradient(value):
+                used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
+                if used and node.lineno < max(backwards, default=0):
+                    yield name, node.lineno
 
 
 def _is_gradient(value: ast.expr) -> bool:
@@ -442,9 +423,8 @@ def common_input_returned(failure: Failure, student: Student) -> Facts | None:
     both = compared_tensors(failure)
     if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
         return None
-    found = [
-        (name, value) for name, value in _known(failure.inputs, both[0]) if same(both[0], value)
-    ]
+    known = _known(failure.inputs, both[0])
+    found = [(name, value) for name, value in known if same(both[0], value)]
     return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
 
 
@@ -482,42 +462,30 @@ def common_empty_of_another_dtype(failure: Failure, student: Student) -> Facts |
 
 
 def common_calls_disagree(failure: Failure, student: Student) -> Facts | None:
-    """Recognize that two equal calls disagree, although the solution's agree."""
+    """Recognize that two equal calls disagree, although the solution's agree. A file that draws
+    random numbers or reads a clock is not judged.
+    """
     call = failure.call
     if call is None or failure.error is not None or call.path.partition(".")[0] != failure.about:
         return None
-    if _draws(student.source.tree):
+    attributes = [one.attr for one in student.source.nodes if isinstance(one, ast.Attribute)]
+    if any("rand" in name or "time" in name for name in attributes):
         return None
-    mine = [_called(student, call.path, call.args, call.kwargs) for _ in range(2)]
-    first, second = mine
+    first, second = (_called(student, call) for _ in range(2))
     if first is None or second is None or first.shape != second.shape or same(first, second):
         return None
-    ours = [_called(failure.reference, call.path, call.args, call.kwargs) for _ in range(2)]
+    ours = (_called(failure.reference, call) for _ in range(2))
     return {"function": call.path, "first": first, "second": second} if same(*ours) else None
 
 
-def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor | None:
-    """Return a call's result if it is a tensor, else None."""
-    function: Any = student
-    for name in path.split("."):
-        function = getattr(function, name)
-    copies = [
-        one.detach().clone().requires_grad_(one.requires_grad) if isinstance(one, Tensor) else one
-        for one in args
-    ]
+def _called(student: Student, call: LastCall) -> Tensor | None:
+    """Repeat a call; return its result if it is a tensor or a number, else None."""
+    function = attrgetter(call.path)(student)
     with student.writing_allowed():
-        result = function(*copies, **kwargs)
+        result = function(*copies_of(call.args), **call.kwargs)
     if isinstance(result, int | float) and not isinstance(result, bool):
         return torch.tensor([result], dtype=torch.float64)
     return result.detach() if isinstance(result, Tensor) else None
-
-
-def _draws(tree: ast.Module) -> bool:
-    """Return whether a file draws random numbers or reads a clock."""
-    return any(
-        isinstance(node, ast.Attribute) and ("rand" in node.attr or "time" in node.attr)
-        for node in ast.walk(tree)
-    )
 
 
 def common_writes_into_argument(failure: Failure, student: Student) -> Facts | None:
@@ -579,9 +547,7 @@ def writes_in_place(method: str) -> bool:
 
 
 def written_names(node: ast.AST, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yield names whose value a node changes in place, and the line: x += …, x[…] = …, x.mul_(…),
-    out=x.
-    """
+    """Yield names that a node changes in place, and the line: x += …, x[…] = …, x.mul_(), out=x."""
     targets: list[ast.expr] = []
     match node:
         case ast.AugAssign(target=ast.Subscript(value=target) | target):
@@ -609,17 +575,13 @@ def common_swallowed_exception(failure: Failure, student: Student) -> Facts | No
     if len(handlers) != 1 or wanted != failure.expected.type_name:
         return None
     (one,) = handlers
-    if raises_itself(definition(failure, failure.reference), wanted) and not raises_itself(
-        node, wanted
-    ):
+    must_raise = raises_itself(definition(failure, failure.reference), wanted)
+    if must_raise and not raises_itself(node, wanted):
         return None
     broad = one.type is None or ast.unparse(one.type) in ("Exception", "BaseException", wanted)
-    raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(one))
-    return (
-        {"wanted": wanted, "function": failure.about, "line": one.lineno}
-        if broad and not raises
-        else None
-    )
+    if not broad or any(isinstance(inner, ast.Raise) for inner in ast.walk(one)):
+        return None
+    return {"wanted": wanted, "function": failure.about, "line": one.lineno}
 
 
 def raises_itself(node: ast.AST | None, name: str) -> bool:
@@ -686,9 +648,7 @@ def common_wrong_where(failure: Failure, student: Student) -> Facts | None:
 
 
 def conditions(value: Tensor) -> Iterator[tuple[str, Tensor, int]]:
-    """Yield conditions on an input's elements: as text, where they hold, and how many elements
-    are evidence for it.
-    """
+    """Yield conditions on an input: as text, where they hold, how many elements are evidence."""
     yield "{name} is 0", value == 0, 1
     yield "{name} is negative", value < 0, FEWEST
     yield "{name} is positive", value > 0, FEWEST
@@ -707,9 +667,8 @@ def common_gradient_shape(failure: Failure, student: Student) -> Facts | None:
     facts = groups_in_error(failure, [GRADIENT_SHAPE])
     if facts is None:
         return None
-    got, wanted = (
-        math.prod(map(int, re.findall(r"\d+", facts[name]))) for name in ("got", "wanted")
-    )
+    sizes = (re.findall(r"\d+", facts[name]) for name in ("got", "wanted"))
+    got, wanted = (math.prod(map(int, one)) for one in sizes)
     advice = SUMMED if got < wanted else BROADCAST if got > wanted else REARRANGED
     return {**facts, "advice": phrase(advice)}
 

@@ -114,9 +114,7 @@ def find_check(files: Iterable[Path], name: str) -> Callable[..., Any]:
 
 
 def executed(source: Source, path: str) -> types.ModuleType:
-    """Execute and return the student's module, with file names by which a debugger finds its lines:
-    the file's name, or one for each cell of a notebook.
-    """
+    """Return the executed module; its file name, or each cell's, leads a debugger to its lines."""
     if source.cells:
         return execute_cells(cells_of(source.text, source.cells), source.module, path)
     return execute(source.text, source.module, path)
@@ -139,22 +137,16 @@ def trim_traceback(
 
 
 def first_lines(source: Source, path: str) -> list[int]:
-    """Return the first line of a function's body; for a class, of each method, or of the one in
-    ``path``.
-    """
+    """Return a function's first line; of a class, that of each method or of the one in ``path``."""
     head, _, member = path.partition(".")
-    node: ast.AST | None = source.definitions.get(head)
+    node = source.definitions.get(head)
+    parts: list[ast.AST | None] = [node]
     if isinstance(node, ast.ClassDef):
-        functions = [
-            one
-            for one in node.body
-            if isinstance(one, ast.FunctionDef) and member in ("", one.name)
-        ]
-    else:
-        functions = [node] if isinstance(node, ast.FunctionDef) else []
+        parts = [one for one in node.body if member in ("", getattr(one, "name", None))]
     return [
         next((line.lineno for line in one.body if not is_docstring(line)), one.body[0].lineno)
-        for one in functions
+        for one in parts
+        if isinstance(one, ast.FunctionDef)
     ]
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -65,7 +65,10 @@ def _describe(value: Any, depth: int, room: _Room) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 1 << 53 else room.text(_integer(value))
+        if abs(value) < 1 << 53:
+            return value
+        bits = value.bit_length()
+        return room.text(str(value) if bits <= MAX_BITS else f"an integer of {bits:,} bits")
     if isinstance(value, float):
         return json_number(value)
     if isinstance(value, str):
@@ -76,54 +79,37 @@ def _describe(value: Any, depth: int, room: _Room) -> Any:
     if depth > MAX_DEPTH:
         return {"other": "…"}
     if isinstance(value, dict):
-        pairs: list[Any] = []
-        for key, item in itertools.islice(value.items(), MAX_ITEMS):
-            if room.values <= 0:
-                break
-            pairs.append([_describe(part, depth + 1, room) for part in (key, item)])
-        return {"dict": pairs, **_cut(value, pairs)}
+        described = [
+            [_describe(key, depth + 1, room), _describe(item, depth + 1, room)]
+            for key, item in _shown(value.items(), room)
+        ]
+        return {"dict": described, **_cut(value, described)}
     for kind in (list, tuple, set):
         if isinstance(value, kind):
             items = sorted(value, key=repr) if kind is set else value
-            described = _shown(items, depth, room)
+            described = [_describe(item, depth + 1, room) for item in _shown(items, room)]
             return {kind.__name__: described, **_cut(value, described)}
     return {"other": room.text(_text(value))}
 
 
-def _shown(items: Iterable[Any], depth: int, room: _Room) -> list[Any]:
-    """Describe the first items, as many as may be shown."""
-    described: list[Any] = []
-    for item in itertools.islice(items, MAX_ITEMS):
-        if room.values <= 0:
-            break
-        described.append(_describe(item, depth + 1, room))
-    return described
-
-
-def _integer(value: int) -> str:
-    bits = value.bit_length()
-    return str(value) if bits <= MAX_BITS else f"an integer of {bits:,} bits"
+def _shown(items: Iterable[Any], room: _Room) -> Iterator[Any]:
+    """Yield the first items, as long as there is room."""
+    return itertools.takewhile(lambda _: room.values > 0, itertools.islice(items, MAX_ITEMS))
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
     """Describe both values; of two long tensors, the same part, from where they first differ."""
+    if not isinstance(expected, Tensor) or not isinstance(actual, Tensor):
+        return describe(expected), describe(actual)
     start = 0
-    if (
-        isinstance(expected, Tensor)
-        and isinstance(actual, Tensor)
-        and expected.shape == actual.shape
-        and expected.numel() > MAX_ELEMENTS
-    ):
+    if expected.shape == actual.shape and expected.numel() > MAX_ELEMENTS:
         same = torch.isclose(
             actual.detach().flatten(), expected.detach().flatten().to(actual.dtype), equal_nan=True
         )
         differing = (~same).nonzero()
         if len(differing) and (first := int(differing[0])) >= MAX_ELEMENTS:
-            start = max(0, min(first - 2, expected.numel() - MAX_ELEMENTS))
-    return tuple(
-        _tensor(value, start) if isinstance(value, Tensor) else describe(value)
-        for value in (expected, actual)
-    )  # type: ignore[return-value]
+            start = min(first - 2, expected.numel() - MAX_ELEMENTS)
+    return _tensor(expected, start), _tensor(actual, start)
 
 
 def _cut(value: Any, shown: list[Any]) -> dict[str, int]:
@@ -144,20 +130,18 @@ def _text(value: Any) -> str:
 
 def json_number(value: float) -> float | str:
     """Return a float as JSON: itself, or its name."""
-    if math.isfinite(value):
-        return float(value)
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return float(value) if math.isfinite(value) else str(float(value))
 
 
 def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
+def _tensor(tensor: Tensor, start: int = 0) -> dict[str, object]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
         return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
-    data: dict[str, Any] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
+    data: dict[str, object] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
     if plain.numel() > MAX_ELEMENTS:

@@ -1,25 +1,10 @@
 """Name the misconception behind a failed check, with the numbers that show it.
 
-A lesson's ``diagnosis.toml`` says what its mistakes are::
-
-    [ignores_grad_output]
-    about = ["Sigmoid"]
-    title = "grad_output is not used"
-    explanation = "For v = {v} your backward returned {actual}; that is s(1 - s) for every v."
-
-Its ``diagnosis.py`` contains the rules, under the mistakes' names::
-
-    @rule
-    def ignores_grad_output(failure, student):
-        local = local_derivative(failure.inputs.get("x"))
-        return {} if same(failure.actual, local) else None
-
-A rule gets the failure and the student, whose functions it may call again. It returns the facts
-that its explanation shows, or None if it does not recognize its mistake. If there is a fact
-``line``, the report shows that line; otherwise the return that ran, if that is known. Rules are
-tried in the order of the file and the first match wins, so narrow rules come first. A rule that
-raises because of the student's answers recognizes nothing. A mistake without a rule is recognized
-by its ``patterns`` in ``diagnosis.toml``, or only by its examples in the catalogue.
+A lesson's ``diagnosis.toml`` has the texts of its mistakes, its ``diagnosis.py`` the rules, under
+the mistakes' names (``grader/docs/authors.md``). A rule gets the failure and the student, whose
+functions it may call again. It returns the facts that its explanation shows, or None if it does not
+recognize its mistake. If there is a fact ``line``, the report shows that line; otherwise the return
+that ran, if that is known. A rule that raises because of the student's answers recognizes nothing.
 
 ``raises``, ``says``, ``has_facts``, ``term_beside_v`` and ``nonlinear_backward`` make rules that
 several lessons need. Other functions compute what rules compare: formulas, and gradients.
@@ -28,9 +13,8 @@ several lessons need. Other functions compute what rules compare: formulas, and 
 from __future__ import annotations
 
 import re
-import string
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +27,7 @@ from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
 from grader.judge.describe import describe
-from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.exception_verdicts import CheckVerdict, Facts
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
@@ -58,15 +42,12 @@ type.
 """
 MAX_MESSAGE = 2000
 """How many characters of an exception's text are searched: some patterns take the square of it."""
-Facts = dict[str, Any]
 Rule = Callable[["Failure", Student], Facts | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, as a rule sees it: the verdict, and what the rule may use.
-    ``call`` is the student's last call, None if no call can be repeated.
-    """
+    """A check that did not pass, and what a rule may use; ``call`` can be repeated."""
 
     check: str
     about: str
@@ -76,7 +57,6 @@ class Failure(CheckVerdict):
 
     @classmethod
     def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
-        """Return what a rule sees of a verdict."""
         return cls(
             **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
@@ -126,9 +106,7 @@ class LessonRule:
     recognize: Rule
 
 
-def rule(recognize: Rule) -> LessonRule:
-    """Turn a function into a rule; see the module's docstring."""
-    return LessonRule(recognize)
+rule = LessonRule
 
 
 def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None) -> LessonRule:
@@ -136,17 +114,17 @@ def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None
     of ``unless``, in every check or in one. The explanation may show ``{said}``, the message.
     """
 
-    def recognize(failure: Failure, student: Student) -> dict[str, Any] | None:
+    def recognize(failure: Failure, student: Student) -> Facts | None:
         error = failure.error
         if error is None or check not in (None, failure.check) or not failure.raised(*fragments):
             return None
         return None if any(text in str(error) for text in unless) else {"said": error.message}
 
-    return LessonRule(recognize)
+    return rule(recognize)
 
 
 def lesson_mistakes(
-    texts: Sequence[MistakeText], namespace: dict[str, Any], names: Sequence[str]
+    texts: Sequence[MistakeText], namespace: Mapping[str, object], names: Sequence[str]
 ) -> list[Mistake]:
     """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
     others. A mistake without ``about`` is about all of ``names``.
@@ -172,9 +150,7 @@ def mistake_of(text: MistakeText, recognize: Rule | None, names: Sequence[str] =
 
 
 def groups_in_error(failure: Failure, patterns: Iterable[str]) -> Facts | None:
-    """Return the named groups of the first pattern that is found in what the student's code raised,
-    None if there is none.
-    """
+    """Return the named groups of the first pattern found in what the student's code raised."""
     if failure.error is None:
         return None
     said = str(failure.error)[:MAX_MESSAGE]
@@ -185,33 +161,30 @@ def groups_in_error(failure: Failure, patterns: Iterable[str]) -> Facts | None:
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """Return the first mistake whose rule recognizes the failure, worded by ``tr``, and for the
-    author the traceback of a rule that raised.
-    """
+    """Return the first mistake that is recognized, and the traceback of a rule that raised."""
     trouble = None
     for candidate in mistakes:
         if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
             continue
+        facts = None
         try:
             facts = candidate.rule(failure, student)
         except (StudentCodeError, WorkerLost, MissingName, NotStarted):
-            continue
+            pass
         except Exception:
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
-            continue
         if facts is not None:
             values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
             shown = values | in_cells({**failure.facts, **facts}, student.source)
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
-            line = facts.get("line")
-            number = line if isinstance(line, int) else None
-            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=number)
+            line = facts["line"] if isinstance(facts.get("line"), int) else None
+            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=line)
             return found, trouble
     return None, trouble
 
 
-def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
+def in_cells(facts: Facts, source: Source) -> Facts:
     """Return facts in which a notebook's ``line`` is as people see it: "2 of cell 4"."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
@@ -227,13 +200,10 @@ class _Facts(dict[str, str]):
         return "{" + key + "}"
 
 
-def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
-    """Translate a template and fill its ``{names}``.
-
-    Translate known texts, fill phrases recursively, and show other values as the report does.
-    """
+def fill_text(template: str, facts: Facts, tr: Catalogue) -> str:
+    """Translate a template and fill its ``{names}`` with facts (``show_fact``)."""
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
-    return string.Formatter().vformat(tr(template), (), shown)
+    return tr(template).format_map(shown)
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
@@ -244,26 +214,17 @@ def show_fact(value: Any, tr: Catalogue) -> str:
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Return whether two tensors (or numbers) agree in shape and, within a tolerance, in values;
-    dtypes may differ.
-    """
+    """Return whether two tensors or numbers agree in shape and values; dtypes may differ."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
         return False
-    return torch.allclose(
-        left.detach().to(torch.float64),
-        right.detach().to(torch.float64),
-        rtol=rtol,
-        atol=atol,
-        equal_nan=True,
-    )
+    one, other = left.detach().to(torch.float64), right.detach().to(torch.float64)
+    return torch.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True)
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Return whether two tensors of one shape clearly differ, so that agreeing with one says
-    something against the other.
-    """
+    """Return whether two tensors have one shape and values that clearly differ."""
     return (
         isinstance(left, Tensor)
         and isinstance(right, Tensor)
@@ -272,7 +233,7 @@ def differs(left: Any, right: Any) -> bool:
     )
 
 
-Backward = tuple[Tensor, Callable[[Tensor], dict[str, Any]]]
+Backward = tuple[Tensor, Callable[[Tensor], Facts]]
 """An incoming gradient v, and a function that returns a backward's gradients for any incoming
 gradient, by the names of the inputs.
 """
@@ -306,10 +267,7 @@ def has_facts(*names: str, **values: Any) -> LessonRule:
 
 
 def formula_value(formula: str, **values: Any) -> Any:
-    """Return the value of an expression such as ``v * x ** q * log(x)``, with functions of torch.
-
-    The text is the author's, never a student's.
-    """
+    """Return the value of an author's expression, as ``v * log(x)``, with functions of torch."""
     return eval(formula, {**vars(torch), **values})
 
 

@@ -1,23 +1,16 @@
-"""Hold the state of judging one submission, and run its failed checks again to find out more.
-
-All of this happens after all checks have run. A check that passed is never run again, so a right
-answer pays nothing.
+"""Hold the state of judging one submission, and run its failed checks again to find out more: a
+check that passed is never run again, so a right answer pays nothing.
 
 **A name by example** (``Examples``), for each function whose failures no rule named. Known wrong
-answers about that function run the failed checks from the same seed. Those that agree in all
-failures run them once more, from a second seed, as the student's file does. Two answers agree
-(``Behavior``) if outcome, message and values do. If all remaining answers make the same mistake,
-and that has no rule, it is the name. A mistake with a rule is named only by its rule, which is more
-exact: two answers may fail alike for different reasons. For the same reason, a near miss that
-behaves the same vetoes the name. The answers belong to the course, but they may hang or damage
-their process. So they run in a worker of their own, not in the judge and not in a student's worker.
+answers run the failed checks from the same seed; those that agree in all failures (``Behavior``)
+run them once more, from a second seed, as the student's file does. If all that remain make the same
+mistake, and no near miss behaves the same, it is the name. A mistake with a rule is named only by
+its rule, because two answers may fail alike for different reasons. The answers may hang or damage
+their process, so they run in a worker of their own.
 
-**A signature** (``sign``): a short text for an unnamed wrong answer, equal for answers that fail
-alike. The checks run from a seed that all submissions share, so the same mistake gives the same
-messages and numbers.
-
-**The line that ran** (``find_returned_lines``), where the function's text does not tell. The worker
-notes the return by which the function ended.
+**A signature** (``sign``) of an unnamed wrong answer: equal for answers that fail alike from a seed
+that all submissions share. **The line that ran** (``find_returned_lines``), where the function's
+text does not tell: the worker notes the return by which the function ended.
 """
 
 from __future__ import annotations
@@ -30,14 +23,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 import torch
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, placeholders
-from grader.core.limits import Limits
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Lesson
 from grader.course.lesson_texts import CatalogueCell
@@ -48,7 +40,7 @@ from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
 from grader.judge.hidden_checks import open_evidence
-from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.local_student import Reference
 from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession
@@ -64,7 +56,7 @@ class SubmissionRun:
     the check whose script was requested; ``script`` has its lines, or says why there are none.
     """
 
-    session: JudgedSession
+    session: StudentSession
     student: Student = field(init=False)
     seeds: Seeds
     tr: Catalogue
@@ -113,10 +105,6 @@ class SubmissionRun:
         """Return the check's recorder, if the check is recorded and used the student."""
         return self._recorder if self.check.id == self.recorded else None
 
-    def recording(self) -> contextlib.AbstractContextManager[object]:
-        """Return a block in which the check is recorded, if its script was requested."""
-        return self.recorder or contextlib.nullcontext()
-
     def untouched(self, name: str, stub: Source) -> bool:
         """Return whether a definition is still the stub's and the file does not change it
         elsewhere. If it can't be compared, it is not.
@@ -143,47 +131,18 @@ class CheckRun:
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """A failure of a submission, kept until all checks have run: texts in place of values, which
-    may be large.
-    """
+    """A failure, kept until all checks have run: texts in place of values, which may be large."""
 
     check: CheckRun
     behavior: Behavior
     shown: dict[str, str]
 
 
-class JudgedSession(Protocol):
-    """What judging needs of a session with a student's module.
-
-    ``StudentSession`` documents each member; benchmarks have one without a process border.
-    """
-
-    source: Source
-    limits: Limits
-
-    @property
-    def loadable(self) -> bool: ...
-
-    def load(self) -> None: ...
-
-    def student(self) -> Student: ...
-
-    def begin_check(self) -> Traffic: ...
-
-    def flush(self) -> None: ...
-
-    def take_output(self) -> str: ...
-
-    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
-
-
 def run_check(
-    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
+    item: pytest.Item, session: StudentSession, reference: Reference, seed: int
 ) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed.
-
-    Return None if it ended without a verdict. This is not a grading: points, results and what the
-    student sees do not change.
+    """Run a collected check once more, from a seed; return None if it ended without a verdict. This
+    is not a grading: points, results and what the student sees do not change.
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)
@@ -215,12 +174,7 @@ KEPT = 20_000
 class Examples:
     """A lesson's known wrong answers, read when first needed; a students' bundle has none."""
 
-    def __init__(
-        self,
-        lesson: Lesson,
-        mistakes: Sequence[Mistake],
-        reference: LocalStudent | MissingReference,
-    ) -> None:
+    def __init__(self, lesson: Lesson, mistakes: Sequence[Mistake], reference: Reference) -> None:
         self.lesson = lesson
         self.mistakes = {one.id: one for one in mistakes}
         self.reference = reference
@@ -229,9 +183,7 @@ class Examples:
         self._known: dict[tuple[str, str, int], Behavior | None] = {}
 
     def nameable(self, run: SubmissionRun) -> frozenset[str]:
-        """Return the mistakes that examples can name: those without a rule, or all while rules are
-        switched off.
-        """
+        """Return what examples can name: mistakes without a rule, or all while rules are off."""
         return frozenset(self.mistakes) if "rule" in run.naming_off else self.ruleless
 
     @functools.cached_property
@@ -264,12 +216,9 @@ class Examples:
             ):
                 continue
             failures = [run.failures[one.id] for one in failed]
-            diagnosis = None
             with contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName):
-                diagnosis = self._diagnosis(run, function, failures, workers)
-            if diagnosis is None:
-                continue
-            run.results |= {check.id: named(check, diagnosis) for check in failed}
+                if diagnosis := self._diagnosis(run, function, failures, workers):
+                    run.results |= {check.id: named(check, diagnosis) for check in failed}
 
     def _diagnosis(
         self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
@@ -280,8 +229,6 @@ class Examples:
             for cell in self.wrong
             if cell.name in self.mistakes and function in self.mistakes[cell.name].about
         ]
-        if "self" in run.naming_off:
-            about = [cell for cell in about if self.source(cell).text != run.session.source.text]
         if not any(cell.name in self.nameable(run) for cell in about):
             return None
         with contextlib.closing(
@@ -324,19 +271,16 @@ class Examples:
     def _explained(
         self, name: str, run: SubmissionRun, failures: list[KnownFailure]
     ) -> Diagnosis | None:
-        """Return the mistake, its explanation filled from the first failure that has all the facts.
-
-        If no failure has them, the explanation would not fit this submission, so return None.
+        """Return the mistake, its explanation filled from the first failure that has all the facts;
+        None if no failure has them, because the explanation would not fit this submission.
         """
         mistake = self.mistakes[name]
         wanted = placeholders(mistake.title) | placeholders(mistake.explanation)
         shown = next((one.shown for one in failures if wanted <= set(one.shown)), None)
         if shown is None and mistake.rule is None:
             return None
-        title, evidence = (
-            fill_text(template, shown or {}, run.tr)
-            for template in (mistake.title, mistake.explanation)
-        )
+        title = fill_text(mistake.title, shown or {}, run.tr)
+        evidence = fill_text(mistake.explanation, shown or {}, run.tr)
         return Diagnosis(name, title, evidence, mistake.explanation, "example")
 
 
@@ -365,8 +309,8 @@ class _Matching:
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
         """The behavior of the student's file in the same checks, from a second seed."""
         found = []
-        for check in (failure.check for failure in self.failures):
-            seed = check_seed(check.seed, "second")
+        for failure in self.failures:
+            check, seed = failure.check, check_seed(failure.check.seed, "second")
             verdict = run_check(check.item, self.run.session, self.examples.reference, seed)
             found.append((check, seed, Behavior.of(verdict) if verdict else None))
         return found
@@ -423,10 +367,7 @@ class Behavior:
         )
 
     def _errors_agree(self, other: Behavior) -> bool:
-        """Return whether the differences from the expected values agree, too.
-
-        A wrong step size, for example, changes only the last digits.
-        """
+        """Return whether the errors agree: a wrong step size changes only the last digits."""
         mine, theirs, right = (
             list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
         )
@@ -480,12 +421,11 @@ LENGTH = 8
 """How many hexadecimal digits a signature has."""
 
 
-def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None:
+def sign(run: SubmissionRun, reference: Reference) -> None:
     """Give signatures to the failed checks of functions without any diagnosis."""
     for function, failed in run.failed():
-        if function not in run.session.source.definitions:
-            continue
-        if any(one.diagnosis or one.seconds > SLOW for one in failed):
+        named_or_slow = any(one.diagnosis or one.seconds > SLOW for one in failed)
+        if named_or_slow or function not in run.session.source.definitions:
             continue
         text = json.dumps([function, *_behaviors(run, failed, reference)], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
@@ -494,7 +434,7 @@ def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None
 
 
 def _behaviors(
-    run: SubmissionRun, failed: list[CheckResult], reference: LocalStudent | MissingReference
+    run: SubmissionRun, failed: list[CheckResult], reference: Reference
 ) -> Iterator[Any]:
     for one in failed:
         item = run.failures[one.id].check.item
@@ -515,12 +455,8 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def find_returned_lines(
-    run: SubmissionRun, session: StudentSession, reference: LocalStudent | MissingReference
-) -> None:
-    """Point the results at the line of the return that ran. Checks that fail in another way now
-    keep their line.
-    """
+def find_returned_lines(run: SubmissionRun, session: StudentSession, reference: Reference) -> None:
+    """Point the results at the return that ran, unless the check fails in another way now."""
     for id, check in run.results.items():
         if id in run.unsure_of_line and check.seconds <= SLOW:
             with (
@@ -531,10 +467,7 @@ def find_returned_lines(
 
 
 def _with_line(
-    failure: KnownFailure,
-    session: StudentSession,
-    check: CheckResult,
-    reference: LocalStudent | MissingReference,
+    failure: KnownFailure, session: StudentSession, check: CheckResult, reference: Reference
 ) -> CheckResult:
     at = failure.check.spec.at
     lines = session.source.return_lines(at)

@@ -34,6 +34,8 @@ from grader.judge.remote.session import NotStarted
 from grader.worker.sandbox import address_space_bytes, set_limit
 from grader.worker.wire.compat import CANNOT_ALLOCATE
 
+Facts = dict[str, Any]
+"""Values by the names that templates give them."""
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 
 
@@ -43,17 +45,14 @@ class DependencyFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """The outcome of a check, and everything that is known about it.
-
-    ``message`` is a template; ``error`` is what the student's code raised.
-    """
+    """The outcome of a check and why: a template, its facts, and what the student's code raised."""
 
     outcome: Outcome
     message: str = ""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
     expected: Any = None
     actual: Any = None
-    inputs: dict[str, Any] = field(default_factory=dict)
+    inputs: Facts = field(default_factory=dict)
     error: StudentCodeError | None = None
     line: int | None = None
     note: str | None = None
@@ -85,10 +84,7 @@ FULL_DISK = (
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
-    """Judge a check that raised nothing.
-
-    If the student's code wrote into its inputs, the check's comparison with them proves nothing.
-    """
+    """Judge a check that raised nothing; with inputs that were written to, that proves nothing."""
     return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 
@@ -153,20 +149,22 @@ def missing_name(error: MissingName, filename: str) -> CheckVerdict:
 
 def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerdict:
     """Judge what the student's code raised: the stub's NotImplementedError, or anything else."""
-    details: dict[str, Any] = {"error": error, "line": error.line}
     if error.type_name == "NotImplementedError" and error.raised_here:
         if error.line is None or source.is_bare_raise(error.line):
             return CheckVerdict(Outcome.NOT_STARTED, line=error.line)
         template = "the stub's raise NotImplementedError is still there, and is reached"
-        return CheckVerdict(Outcome.ERROR, template, **details)
+        return CheckVerdict(Outcome.ERROR, template, error=error, line=error.line)
     if error.is_a("OSError") and NO_SPACE in error.message and (reason := full_disk(limits)):
         return CheckVerdict(Outcome.GRADER_ERROR, "{reason}", {"reason": reason})
-    details["figures"] = error.figures
-    for kind, sign, template, limit in LIMITS_HIT:
+    template = "{raised}"
+    facts: Facts = {"raised": str(error)}
+    for kind, sign, message, limit in LIMITS_HIT:
         if error.is_a(kind) and sign in error.message:
-            facts = {"raised": str(error)[:200], "limit": limit(limits)}
-            return CheckVerdict(Outcome.ERROR, template, facts, **details)
-    return CheckVerdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, **details)
+            template, facts = message, {"raised": str(error)[:200], "limit": limit(limits)}
+            break
+    return CheckVerdict(
+        Outcome.ERROR, template, facts, error=error, line=error.line, figures=error.figures
+    )
 
 
 def full_disk(limits: Limits) -> str | None:
@@ -208,12 +206,9 @@ OF_THIS_PROCESS = JudgeMemory()
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether an exception says that memory ran out in
-    this process, in Python or in torch.
-    """
-    if isinstance(error, MemoryError):
-        return True
-    return isinstance(error, RuntimeError) and CANNOT_ALLOCATE in str(error)
+    """Return whether an exception says that memory ran out in this process."""
+    in_torch = isinstance(error, RuntimeError) and CANNOT_ALLOCATE in str(error)
+    return in_torch or isinstance(error, MemoryError)
 
 
 def free_frames(error: BaseException) -> None:

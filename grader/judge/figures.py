@@ -63,11 +63,6 @@ SECONDS, TRIALS = 2.0, 3
 """The time for all points together, and how often a call is timed. A slow function gets fewer
 points.
 """
-RAISED = "it raised {error}"
-NOT_FINITE = "NaN or infinity"
-NO_TENSOR = "no tensor of the input's shape came back"
-NO_GRADIENT = "no gradient came back"
-CONSTANT = "the result is a constant: it has no grad_fn"
 MAX_SIDE = 12
 """The most rows and columns to show. A row costs a backward pass, a column two forward passes."""
 Text = str | Phrase
@@ -79,11 +74,9 @@ STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCod
 def render_figures(
     makers: Sequence[FigureMaker], problems: list[str] | None = None
 ) -> list[Figure]:
-    """Return the figures that can be made.
-
-    No figure changes a verdict. Making a figure may call the student's code; if that raises or
-    gives nonsense, the figure is left out. Any other failure is the author's mistake; ``problems``
-    gets the traceback.
+    """Return the figures that can be made. One is left out if the student's code, which it may
+    call, raises or gives nonsense. Any other failure is the author's mistake; ``problems`` gets the
+    traceback.
     """
     found = []
     for make in makers[:MAX_FIGURES]:
@@ -102,9 +95,7 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """Add these figures to a failure, or to an exception of the student's code, that ends the
-    block.
-    """
+    """Add figures to a failure, or to an exception of the student's code, that ends the block."""
     try:
         yield
     except CheckFailure as failure:
@@ -140,11 +131,9 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> GraphFigure:
-    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
-
-    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
-    tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
-    instead.
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ; ``actual`` may
+    be None. Raise ValueError for malformed data. ``notes`` are shown at each graph's tensors, by
+    their names. If the graphs may differ in shape, ``at`` names the tensor to mark instead.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -154,7 +143,7 @@ def graphs_figure(
             for picture in (mine, wanted)
         )
     else:
-        here, there = first_difference(mine, wanted, closely=True)
+        here, there = first_difference(mine, wanted)
     return GraphFigure(wanted, mine, first_difference=there, actual_difference=here)
 
 
@@ -206,7 +195,7 @@ def visits(picture: GraphPicture) -> dict[str, str]:
     return {id: "#" + ", ".join(numbers) for id, numbers in found.items()}
 
 
-def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+def one_call(name: str, inputs: Mapping[str, Tensor]) -> object:
     """Return the graph of one call of a custom Function of that name."""
 
     def forward(ctx: Any, *values: Tensor) -> Tensor:
@@ -232,10 +221,8 @@ def short_repr(value: Any) -> str:
 
 
 def curve(role: Role, xs: Any, ys: Any, label: Text = "", *, form: Form = "line") -> Series:
-    """Return values over x. Without ``xs`` the places are 0, 1, 2, …
-
-    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". Values
-    that are not finite are left out.
+    """Return values over x; without ``xs`` the places are 0, 1, 2, … Values that are not finite are
+    left out.
     """
     values = [rounded(y) for y in _floats(ys)]
     places = [rounded(x) for x in (range(len(values)) if xs is None else _floats(xs))]
@@ -252,10 +239,9 @@ def panel(
     mark: tuple[float, float | None] | None = None,
     names: Sequence[Text] = (),
 ) -> PlotPanel:
-    """Return one drawing of a plot.
-
-    ``log`` makes both scales logarithmic; values without a logarithm are left out. ``mark`` is the
-    point that the check is about. ``names`` are the names of bars, at 0, 1, 2, …
+    """Return one drawing of a plot. ``log`` makes both scales logarithmic; values without a
+    logarithm are left out. ``mark`` is the point that the check is about. ``names`` are those of
+    bars, at 0, 1, 2, …
     """
     return PlotPanel(
         _text(caption),
@@ -273,9 +259,7 @@ def chart_figure(caption: Text, *panels: PlotPanel, notes: Sequence[Text] = ()) 
 
 
 def _text(text: Text) -> str:
-    """Return a text for a figure. A phrase stays one until the report is worded
-    (``results.figure_json``).
-    """
+    """Return a text for a figure; a phrase stays one until ``results.figure_json`` words it."""
     return cast("str", text)
 
 
@@ -339,38 +323,43 @@ def plot_figure(
     incoming gradient ``incoming``, by default ones. Return None if the function gives too few
     points.
     """
-    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    args = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     x: Tensor = args[vary]
     if not x.numel():
         return None
     v = None
     if gradient:
         v = torch.ones_like(x).detach() if incoming is None else incoming.detach()
-    sweep = Sweep(args, vary, v)
-    count = min(POINTS, affordable(function, sweep.unmoved(), 1 if v is None else 2))
+        args[vary] = x.detach().requires_grad_()
+    count = min(POINTS, affordable(function, copies_of(args), 1 if v is None else 2))
     if count < FEWEST:
         return None
-    at = sweep.worst(*(read(one, sweep.unmoved(), vary, v) for one in (function, truth)))
+    at = worst(*(read(one, copies_of(args), vary, v) for one in (function, truth)))
     here = float(x.detach().flatten()[at])
     low, high = min(over[0], here), max(over[1], here)
     places, true_places = (spread(low, high, n, here) for n in (count, TRUE_POINTS))
-    calls = [sweep.moved(at, place) for place in places]
+    calls = [moved(args, vary, at, place) for place in places]
     with answered(function, calls, v):
         found = [read(function, one, vary, v) for one in calls]
-    true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
-    drawn = Curves(places, found, true_places, true, at, here)
+    true = [read(truth, moved(args, vary, at, place), vary, v) for place in true_places]
     label = element_name(name, x, at)
-    panels = [drawn.panel(phrase("value"), "value", label)]
-    caption = "{function} over {input}"
+    caption, headings = "{function} over {input}", {"value": phrase("value")}
     if v is not None:
         caption = "{function} and its gradient, over {input}"
-        heading = phrase("gradient, for grad_output = {v}", v=short_repr(v.flatten()[at]))
-        panels.append(drawn.panel(heading, "gradient", label))
-    shown = [one for one in panels if one is not None]
+        shown = short_repr(v.flatten()[at])
+        headings["gradient"] = phrase("gradient, for grad_output = {v}", v=shown)
+    panels, notes = [], []
+    for what, heading in headings.items():
+        mine, right = (elements(readings, what, at) for readings in (found, true))
+        notes += left_out(found, what, mine)
+        if any(rounded(y) is not None for y in mine):
+            curves = (curve("truth", true_places, right), curve("yours", places, mine, form="dots"))
+            mark = (here, mine[places.index(here)])
+            panels.append(panel(heading, *curves, x=label, mark=mark))
+    if not panels:
+        return None
     facts = {"function": getattr(function, "__name__", "f"), "input": label}
-    return (
-        chart_figure(phrase(caption, **facts), *shown, notes=drawn.left_out(v)) if shown else None
-    )
+    return chart_figure(phrase(caption, **facts), *panels, notes=notes)
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -409,9 +398,7 @@ def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int =
 def answered(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
 ) -> Iterator[None]:
-    """Prefetch the answers to these calls for a block and, with ``v``, the products of their
-    Jacobians with v.
-    """
+    """Prefetch, for a block, the answers to these calls and, with ``v``, their gradients for it."""
     if not isinstance(function, RemoteCallable):
         yield
         return
@@ -430,10 +417,8 @@ def answered(
 class Reading:
     """A function's result at one point, or why there is none."""
 
-    value: Tensor | None = None
-    gradient: Tensor | None = None
-    no_value: Text = ""
-    no_gradient: Text = ""
+    value: Tensor | Phrase
+    gradient: Tensor | Phrase
 
 
 def read(
@@ -444,115 +429,73 @@ def read(
     try:
         value = function(*args)
     except (StudentCodeError, RuntimeError) as error:
-        why = phrase(RAISED, error=getattr(error, "type_name", type(error).__name__))
-        return Reading(no_value=why, no_gradient=why)
+        why = raised(error)
+        return Reading(why, why)
     if not isinstance(value, Tensor) or value.shape != x.shape or value.dtype.is_complex:
-        return Reading(no_value=phrase(NO_TENSOR), no_gradient=phrase(NO_TENSOR))
-    if v is None:
-        return Reading(value.detach())
-    if not value.requires_grad:
-        return Reading(value.detach(), no_gradient=phrase(CONSTANT))
-    try:
-        found: Tensor | None = torch.autograd.grad(
-            value, x, v, retain_graph=True, allow_unused=True
-        )[0]
-    except (StudentCodeError, RuntimeError) as error:
-        why = phrase(RAISED, error=getattr(error, "type_name", type(error).__name__))
-        return Reading(value.detach(), no_gradient=why)
-    if found is None:
-        return Reading(value.detach(), no_gradient=phrase(NO_GRADIENT))
-    return Reading(value.detach(), found.detach())
+        why = phrase("no tensor of the input's shape came back")
+        return Reading(why, why)
+    found: Tensor | Phrase | None = None
+    if v is not None and not value.requires_grad:
+        found = phrase("the result is a constant: it has no grad_fn")
+    elif v is not None:
+        try:
+            (found,) = torch.autograd.grad(value, x, v, retain_graph=True, allow_unused=True)
+        except (StudentCodeError, RuntimeError) as error:
+            found = raised(error)
+    return Reading(value.detach(), phrase("no gradient came back") if found is None else found)
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """Arguments of which one element moves."""
+def raised(error: Exception) -> Phrase:
+    return phrase("it raised {error}", error=getattr(error, "type_name", type(error).__name__))
 
-    args: tuple[Any, ...]
-    vary: int
-    v: Tensor | None
 
-    def unmoved(self) -> tuple[Any, ...]:
-        return tuple(self._copy(place) for place in range(len(self.args)))
+def copies_of(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values; tensors are leaves of their own."""
+    return tuple(
+        one.detach().clone().requires_grad_(one.requires_grad) if isinstance(one, Tensor) else one
+        for one in values
+    )
 
-    def moved(self, at: int, value: float) -> tuple[Any, ...]:
-        """Return the arguments with element ``at`` of the varied one set to ``value``."""
-        args = self.unmoved()
-        with torch.no_grad():
-            x = args[self.vary]
-            x[index_of(x, at)] = value
-        return args
 
-    def _copy(self, place: int) -> Any:
-        one = self.args[place]
-        if not isinstance(one, Tensor):
-            return one
-        wanted = one.requires_grad or (place == self.vary and self.v is not None)
-        return one.detach().clone().requires_grad_(wanted)
+def moved(args: Sequence[Any], vary: int, at: int, value: float) -> tuple[Any, ...]:
+    """Return copies of the arguments; element ``at`` of the varied one is set to ``value``."""
+    copies = copies_of(args)
+    with torch.no_grad():
+        copies[vary][index_of(copies[vary], at)] = value
+    return copies
 
-    @staticmethod
-    def worst(found: Reading, true: Reading) -> int:
-        """Return the element whose value is most wrong, or else whose gradient is."""
-        for mine, right in ((found.value, true.value), (found.gradient, true.gradient)):
-            if mine is None or right is None:
-                continue
+
+def worst(found: Reading, true: Reading) -> int:
+    """Return the element whose value is most wrong, or else whose gradient is."""
+    for mine, right in ((found.value, true.value), (found.gradient, true.gradient)):
+        if not isinstance(mine, Tensor) or not isinstance(right, Tensor):
+            continue
+        if not torch.allclose(mine.to(right.dtype), right, rtol=1e-4, atol=1e-6):
             apart = (mine.to(torch.float64) - right.to(torch.float64)).abs().flatten()
-            apart = apart.nan_to_num(nan=math.inf)
-            if not torch.allclose(mine.to(right.dtype), right, rtol=1e-4, atol=1e-6):
-                return int(apart.argmax())
-        return 0
+            return int(apart.nan_to_num(nan=math.inf).argmax())
+    return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """The results of the student's function and of the true one, point by point."""
+def elements(readings: Sequence[Reading], what: str, at: int) -> list[float]:
+    """Return element ``at`` of each value or gradient; NaN where there is none."""
+    results = [getattr(one, what) for one in readings]
+    return [float(one.flatten()[at]) if isinstance(one, Tensor) else math.nan for one in results]
 
-    places: Sequence[float]
-    found: Sequence[Reading]
-    true_places: Sequence[float]
-    true: Sequence[Reading]
-    at: int
-    here: float
 
-    def panel(self, caption: Text, what: str, label: str) -> PlotPanel | None:
-        """Return the drawing of the value or of the gradient; None without a point."""
-        mine = self._curve(self.found, what)
-        right = self._curve(self.true, what)
-        if all(rounded(y) is None for y in mine):
-            return None
-        return panel(
-            caption,
-            curve("truth", self.true_places, right),
-            curve("yours", self.places, mine, form="dots"),
-            x=label,
-            mark=(self.here, mine[self.places.index(self.here)]),
-        )
-
-    def _curve(self, readings: Sequence[Reading], what: str) -> list[float]:
-        tensors = [getattr(one, what) for one in readings]
-        return [math.nan if one is None else float(one.flatten()[self.at]) for one in tensors]
-
-    def left_out(self, v: Tensor | None) -> list[Text]:
-        """Return how many points are left out, and why."""
-        notes: list[Text] = []
-        for what, message in (
-            ("value", "{count} of {all} values are left out: {why}"),
-            ("gradient", "{count} of {all} gradients are left out: {why}"),
-        ):
-            if what == "gradient" and v is None:
-                continue
-            ys = self._curve(self.found, what)
-            whys = [
-                getattr(one, f"no_{what}") or phrase(NOT_FINITE)
-                for one, y in zip(self.found, ys, strict=True)
-                if rounded(y) is None
-            ]
-            known = {str(why): why for why in whys}
-            notes += [
-                phrase(message, count=count, all=len(ys), why=known[why])
-                for why, count in Counter(map(str, whys)).most_common(2)
-            ]
-        return notes
+def left_out(readings: Sequence[Reading], what: str, ys: Sequence[float]) -> list[Text]:
+    """Return how many values or gradients are left out, and why."""
+    message = "{count} of {all} values are left out: {why}"
+    if what == "gradient":
+        message = "{count} of {all} gradients are left out: {why}"
+    results = [
+        getattr(one, what) for one, y in zip(readings, ys, strict=True) if rounded(y) is None
+    ]
+    whys = [one if isinstance(one, Phrase) else phrase("NaN or infinity") for one in results]
+    known = {str(why): why for why in whys}
+    return [
+        phrase(message, count=count, all=len(ys), why=known[why])
+        for why, count in Counter(map(str, whys)).most_common(2)
+    ]
 
 
 def spread(low: float, high: float, count: int, here: float) -> list[float]:
@@ -562,20 +505,17 @@ def spread(low: float, high: float, count: int, here: float) -> list[float]:
 
 def jacobian_figure(
     function: Callable[..., Any],
-    inputs: Sequence[Tensor],
-    names: Sequence[str],
+    inputs: Mapping[str, Any],
     *,
     atol: float = 1e-5,
     rtol: float = 1e-3,
     eps: float = 1e-6,
 ) -> JacobianFigure | None:
-    """Return the Jacobians by backward and by central differences for the first input in which they
-    disagree, or None.
-    """
-    for place, name in enumerate(names):
-        if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
+    """Return both Jacobians, for the first input in which they disagree; None if there is none."""
+    for place, (name, one) in enumerate(inputs.items()):
+        if not isinstance(one, Tensor) or not one.requires_grad:
             continue
-        copies = [copy_of(one) for one in inputs]
+        copies = copies_of(list(inputs.values()))
         analytic, numeric, cut = both_jacobians(function, copies, place, eps)
         if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
             return JacobianFigure(
@@ -584,19 +524,13 @@ def jacobian_figure(
     return None
 
 
-def copy_of(value: Any) -> Any:
-    if not isinstance(value, Tensor):
-        return value
-    return value.detach().clone().requires_grad_(value.requires_grad)
-
-
 def rows_of(matrix: Tensor) -> list[list[float | str]]:
     """Return a matrix as rows of numbers, NaN and infinities as strings."""
     return [[json_number(value) for value in row] for row in matrix.tolist()]
 
 
 def both_jacobians(
-    function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
+    function: Callable[..., Any], inputs: Sequence[Any], place: int, eps: float
 ) -> tuple[Tensor, Tensor, tuple[int, int]]:
     """Return ∂y/∂x by backward and by central differences, and how many rows and columns are cut.
     Rows are outputs, columns elements of the input.

@@ -33,10 +33,8 @@ OPEN_FACTS = frozenset(
 PLAIN = (bool, int, float, str, list, tuple, set, dict, Tensor)
 
 
-def open_evidence(diagnosis: Diagnosis | None) -> str | None:
+def open_evidence(diagnosis: Diagnosis) -> str | None:
     """Return a mistake's explanation if it shows no value."""
-    if diagnosis is None:
-        return None
     known = OPEN_FACTS if diagnosis.by == "engine" else frozenset()
     return diagnosis.evidence if placeholders(diagnosis.template) <= known else None
 
@@ -88,11 +86,8 @@ def difference(actual: Any, expected: Any, *, drawn: bool) -> Iterator[Phrase]:
         one, other = (torch.tensor([value], dtype=torch.float64) for value in (actual, expected))
         yield from _of_elements(one, other, drawn=drawn)
     elif isinstance(actual, list | tuple) and len(actual) != len(expected):
-        yield phrase(
-            "the number of entries is {count}, expected {wanted}",
-            count=len(actual),
-            wanted=len(expected),
-        )
+        message = "the number of entries is {count}, expected {wanted}"
+        yield phrase(message, count=len(actual), wanted=len(expected))
 
 
 def _of_tensors(actual: Tensor, expected: Tensor, *, drawn: bool) -> Iterator[Phrase]:
@@ -113,9 +108,8 @@ def _of_elements(actual: Tensor, expected: Tensor, *, drawn: bool) -> Iterator[P
     if actual.dtype.is_floating_point and expected.isfinite().all():
         infinite = int((~actual.isfinite()).sum())
         if infinite:
-            yield phrase(
-                "{count} of {total} elements are NaN or infinite", count=infinite, total=total
-            )
+            message = "{count} of {total} elements are NaN or infinite"
+            yield phrase(message, count=infinite, total=total)
     if not actual.any() and expected.any():
         yield phrase("every element is 0")
     if drawn and bad and actual.dtype.is_floating_point and expected.any():

@@ -22,15 +22,6 @@ from grader.worker.wire.values import round_trip
 class MissingReference:
     """Stands for the solution in a students' bundle: every name is missing."""
 
-    def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        raise MissingName(scenario)
-
-    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
-        return contextlib.nullcontext(Copies())
-
-    def put(self, tensor: Tensor) -> Any:
-        return tensor
-
     def __getattr__(self, name: str) -> Any:
         raise MissingName(name)
 
@@ -63,7 +54,10 @@ class LocalStudent:
         return getattr(self._module, name)
 
 
-def reference_of(lesson: Lesson) -> LocalStudent | MissingReference:
+Reference = LocalStudent | MissingReference
+
+
+def reference_of(lesson: Lesson) -> Reference:
     if lesson.held:
         return MissingReference()
     solution = Source(lesson.solution.read_text("utf-8"), lesson.filename)

@@ -42,7 +42,7 @@ from grader.judge.exception_verdicts import (
     passed,
     verdict_of,
 )
-from grader.judge.local_student import LocalStudent, MissingReference, reference_of
+from grader.judge.local_student import Reference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student, student_error
 from grader.judge.replay import NoLiteral, Recorder, ScriptWriter
@@ -57,10 +57,7 @@ TOO_LARGE = "checking what your code returned takes more than {limit} MB of memo
 
 
 class LessonPlugin:
-    """Judges one lesson's submissions, one after another.
-
-    It holds what all submissions share, and refers to the ``run`` of the current one.
-    """
+    """Judges one lesson's submissions, one after another: ``run`` is the current one."""
 
     def __init__(self, lesson: Lesson, lang: str) -> None:
         self.lesson = lesson
@@ -77,9 +74,7 @@ class LessonPlugin:
 
     @contextlib.contextmanager
     def judging(self, run: SubmissionRun) -> Iterator[None]:
-        """Judge one submission with the collected checks during a block. Changes that the last
-        submission caused in the lesson's constants are undone.
-        """
+        """Judge one submission in a block, with the lesson's constants as they were at first."""
         self.constants.put_back()
         self._run = run
         try:
@@ -98,7 +93,7 @@ class LessonPlugin:
         return self.run.student_for_check()
 
     @pytest.fixture
-    def reference(self) -> LocalStudent | MissingReference:
+    def reference(self) -> Reference:
         return self.solved
 
     @pytest.fixture
@@ -121,9 +116,7 @@ class LessonPlugin:
         return f"{self.lesson.id}.{item.name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin a check, unless the module does not load, the function has not been started, or a
-        needed check has not passed.
-        """
+        """Begin a check, unless nothing was loaded or started, or a needed check did not pass."""
         run = self.run
         check = run.begin(self.id_of(item), item, spec_of(item))
         run.session.load()
@@ -143,7 +136,7 @@ class LessonPlugin:
         """Run the check, and record it if a script of it was requested. Steps on the student's
         objects that are pending at its end belong to it.
         """
-        with self.run.recording():
+        with self.run.recorder or contextlib.nullcontext():
             result = yield
             self.run.session.flush()
             return result
@@ -165,12 +158,12 @@ class LessonPlugin:
             stop=call.stop,
         )
 
-    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
+    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, object]:
         """Report a stage without the parts that nobody reads and that take time to format."""
-        data = {"duration": report.duration, "outcome": report.outcome}
+        data: dict[str, object] = {"duration": report.duration, "outcome": report.outcome}
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
-    def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+    def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, object] | None:
         """Store the check's result, once it is known, and return the check's id."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
@@ -214,17 +207,13 @@ class LessonPlugin:
 
     @staticmethod
     def left_out(spec: CheckSpec, error: MissingName) -> bool:
-        """Return whether a bonus part was deleted rather than misspelt; then it counts as not
-        started.
-        """
+        """Return whether a bonus part was deleted, not misspelt; then it is not started."""
         about = error.name.partition(".")[0] == spec.about
         return spec.bonus and about and "near" not in missing_name(error, "").facts
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception.
-
-        It is a grader fault if the reference raises too, or if the host has less memory than the
-        judge may use.
+        """Judge an unexpected exception: a grader fault if the reference raises too, or if the host
+        has less memory than the judge may use.
         """
         note = "".join(traceback.format_exception(error))
         shortage = is_shortage(error)
@@ -249,10 +238,9 @@ class LessonPlugin:
         )
 
     def raises_on_the_reference(self, check: CheckRun, kind: type[Exception] = Exception) -> bool:
-        """Return whether a check raises such an exception on the reference too.
-
-        A check that uses no fixture also counts, because the submission can't be the cause. A
-        students' bundle has no reference; its checks were tried when it was made.
+        """Return whether a check raises such an exception on the reference too, or uses no fixture:
+        then the submission can't be the cause. A students' bundle has no reference; its checks were
+        tried when it was made.
         """
         if not getattr(check.item, "funcargs", {}):
             return True

@@ -68,14 +68,12 @@ class RandomInputs:
         if digits is not None:
             values = (values * 10**digits).round() / 10**digits
         if avoid and low < avoid and high > -avoid:
-            near = values.abs() < avoid
-            if bool(near.any()):
-                away = torch.full_like(values, avoid + BEYOND)
-                if digits is None:  # no two elements are equal by chance
-                    away = values.abs() + avoid
-                if low < 0:
-                    away[values < 0 if high > avoid else ...] *= -1
-                values = torch.where(near, away, values)
+            away = torch.full_like(values, avoid + BEYOND)
+            if digits is None:  # no two elements are equal by chance
+                away = values.abs() + avoid
+            if low < 0:
+                away[values < 0 if high > avoid else ...] *= -1
+            values = torch.where(values.abs() < avoid, away, values)
         if values.numel() > 1 and low < high and abs(float(values.sum())) < 1e-9:
             values = self.tensor(*shape, low=low, high=high, digits=digits, avoid=avoid)
         return values.to(dtype).requires_grad_(requires_grad)

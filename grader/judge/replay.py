@@ -2,15 +2,12 @@
 call, and the expected value.
 
 A ``Recorder`` observes one check inside the judge, step by step: what it asks the session for, and
-what it does in torch. Recording changes no verdict, because values pass through unchanged. Of these
-steps, a ``ScriptWriter`` writes those that lead to the wrong value. Values that do not depend on
-the student's answers become literals. A scenario is printed in full, with its call.
+what it does in torch. Of these steps, a ``ScriptWriter`` writes those that lead to the wrong value.
+Values that do not depend on the student's answers become literals; a scenario is printed in full.
 
-``snippet`` writes a check's last call as a learner would type it: a few lines of Python to paste,
-with the same inputs. The report shows one for every failed check, so it is made from the session's
-record of the last call; ``grade replay`` needs a full recording instead. There is no snippet for a
-call that would take more than a few lines, and none for a scenario, because a scenario is not a
-call.
+``snippet`` writes a check's last call as a learner would type it: a few lines to paste, with the
+same inputs. A report has one for every failed check, so it is made from the session's record of the
+last call. There is none for a scenario, because a scenario is not a call.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ from grader.judge.remote.proxies import (
     RemoteStudent,
     objects_in,
 )
-from grader.judge.scenario_source import scenario_names, scenario_with_definitions
+from grader.judge.remote.session import scenario_names, scenario_with_definitions
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces
 from grader.worker.wire.values import StudentRef, leaves
@@ -46,11 +43,7 @@ LONGEST = 10_000
 """How many elements a tensor may have; a longer one can't be written as a literal."""
 
 
-OBJECT = "object"
-"""The kind of a step on a remote object."""
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Step:
     """One step of a check. ``kind``: call, observe, get (a student's constant), copy (what the
     student's code left in an argument), torch, object (a step on a remote object) or fetch.
@@ -70,10 +63,7 @@ class Step:
 
 
 class Recorder(TorchFunctionMode):
-    """The steps of one check, and a student for it to use.
-
-    During the recorder's block, the session's methods that a check uses record their calls.
-    """
+    """The steps of one check; during its block, methods of the session record their calls."""
 
     def __init__(self, session: Any) -> None:
         super().__init__()
@@ -157,7 +147,7 @@ class Recorder(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         do = functools.partial(own, kind, name, args, kwargs)
-        return self.step(OBJECT, (kind, name), args, kwargs or {}, do)
+        return self.step("object", (kind, name), args, kwargs or {}, do)
 
     def _read(self, own: Any, objects: list[RemoteObject]) -> Any:
         return self.step("fetch", None, tuple(objects), {}, lambda: own(objects))
@@ -249,7 +239,7 @@ class ScriptWriter:
             id(value): (step, path) for step in steps for path, value in parts_of(step.result)
         }
         self.students = dependent(steps, self.origin)
-        self.written: set[int] = set()
+        self.written: set[Step] = set()
 
     def write(
         self,
@@ -257,10 +247,9 @@ class ScriptWriter:
         actual: Any = None,
         gradcheck: tuple[str, Any, tuple[Tensor, ...], dict[str, Any]] | None = None,
     ) -> list[str]:
-        """Return the lines of the script, without the import of the student's module.
-
-        ``gradcheck`` has the checker that failed, its function, inputs and options. Raise NoLiteral
-        for a value that can't be written.
+        """Return the lines of the script, without the import of the student's module. ``gradcheck``
+        has the checker that failed, its function, inputs and options. Raise NoLiteral for a value
+        that can't be written.
         """
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
@@ -282,23 +271,23 @@ class ScriptWriter:
 
     def _require(self, step: Step) -> None:
         """Write a step, after the steps that it needs."""
-        if id(step) in self.written:
+        if step in self.written:
             return
-        if step.kind == OBJECT:
+        if step.kind == "object":
             self._require_objects(step)
             return
-        self.written.add(id(step))
+        self.written.add(step)
         if step.kind == "fetch":
             values = ", ".join(self.value(one) for one in step.args)
             self.names[id(step)] = self._new_name("y")
             self.lines.append(f"{self.names[id(step)]} = [{values}]")
             return
         if step.kind == "copy":  # the script's calls write into the tensor itself
-            self._require_students(before=step)
+            self._require_before(step, lambda one: one.kind != "copy" and not only_reads(one))
             self.names[id(step)] = self.value(step.args[0])
             return
         if step.kind == "torch" and call_name(step.what).endswith("grad.__get__"):
-            self._require_backwards(before=step)
+            self._require_before(step, returns_nothing)  # backward passes left the gradient
         call = self._call(step)
         if returns_nothing(step):
             self.lines.append(call)
@@ -312,16 +301,14 @@ class ScriptWriter:
         self.lines.append(f"{indent}{name} = {call}")
 
     def _require_objects(self, last: Step) -> None:
-        """Write ``last`` and the steps on objects that it needs. A method that is only called gets
-        no line of its own.
-        """
+        """Write ``last`` and the steps that it needs; a method that is only called gets no line."""
         steps = needed_for(self.steps, last)
         called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
         used = {id(one) for step in self.steps for one in objects_in((step.args, step.kwargs))}
         for step in steps:
-            if id(step) in self.written:
+            if step in self.written:
                 continue
-            self.written.add(id(step))
+            self.written.add(step)
             text = self._step_on_object(step)
             if step.what[0] == "put" or (step.what[0] == "get" and id(step.result) in called):
                 self.names[id(step)] = text
@@ -332,16 +319,10 @@ class ScriptWriter:
                 self.lines.append(f"{self.names[id(step)]} = {text}")
         self.names.setdefault(id(last), "None")
 
-    def _require_backwards(self, *, before: Step) -> None:
-        """Write the backward passes that left a gradient, for a step that reads it."""
-        for step in itertools.takewhile(lambda one: one is not before, self.steps):
-            if returns_nothing(step) and id(step) in self.students:
-                self._require(step)
-
-    def _require_students(self, *, before: Step) -> None:
-        """Write all that the student's code did before a step."""
-        for step in itertools.takewhile(lambda one: one is not before, self.steps):
-            if id(step) in self.students and step.kind != "copy" and not only_reads(step):
+    def _require_before(self, last: Step, wanted: Callable[[Step], bool]) -> None:
+        """Write those steps before ``last`` that used the student's code and are wanted."""
+        for step in self.steps[: self.steps.index(last)]:
+            if step in self.students and wanted(step):
                 self._require(step)
 
     def _call(self, step: Step) -> str:
@@ -435,7 +416,7 @@ class ScriptWriter:
     def _tensor(self, tensor: Tensor) -> str:
         origin = self.origin.get(id(tensor))
         if origin is not None and (
-            id(origin[0]) in self.students or (tensor.grad_fn is not None and not tensor.is_leaf)
+            origin[0] in self.students or (tensor.grad_fn is not None and not tensor.is_leaf)
         ):
             self._require(origin[0])
             if id(origin[0]) in self.names:
@@ -451,9 +432,7 @@ class ScriptWriter:
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """Return the input of which a plain tensor is a copy, because checks often compare with
-        copies.
-        """
+        """Return the input of which a plain tensor is a copy: checks often compare with copies."""
         for one in self.inputs:
             if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
                 continue
@@ -462,9 +441,8 @@ class ScriptWriter:
         return None
 
     def _new_name(self, preferred: str) -> str:
-        names = itertools.chain(
-            [preferred], (f"{preferred}{number}" for number in itertools.count(2))
-        )
+        numbered = (f"{preferred}{number}" for number in itertools.count(2))
+        names = itertools.chain([preferred], numbered)
         name = next(name for name in names if name not in self.taken)
         self.taken.add(name)
         return name
@@ -526,10 +504,7 @@ def snippet(
 
 
 def steps_of(call: LastCall) -> list[Step]:
-    """Return the call as a step, and the gradient if one was computed.
-
-    Results are placeholders, which the script names and never writes out.
-    """
+    """Return the call as a step, and the gradient if one was computed; results are placeholders."""
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
     inputs = [
@@ -549,10 +524,9 @@ class NoLiteral(Exception):
 
 
 def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``.
-
-    ``held`` are its values at the time of the step; by default, its values now. Raise NoLiteral if
-    it is too long.
+    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and
+    the values that it ``held`` at the time of the step, by default now. Raise NoLiteral if it is
+    too long.
     """
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
@@ -566,21 +540,11 @@ def literal(tensor: Tensor, held: Tensor | None = None) -> str:
         return f"torch.tensor({all_digits(held)}, dtype={dtype}{wants})"
     reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     storage = torch.zeros(reach, dtype=held.dtype)
-    if 0 in strides:  # expanded: elements that share memory are written once
-        storage[_places(tensor)] = held.flatten()
-    else:
-        storage.as_strided(shape, strides).copy_(held)
+    places = torch.arange(reach).as_strided(shape, strides)
+    storage[places.flatten()] = held.flatten()
     return (
         f"torch.tensor({all_digits(storage)}, dtype={dtype}).as_strided({shape}, {strides}){after}"
     )
-
-
-def _places(tensor: Tensor) -> Tensor:
-    grids = torch.meshgrid(*(torch.arange(size) for size in tensor.shape), indexing="ij")
-    places = torch.zeros(tensor.shape, dtype=torch.int64)
-    for grid, stride in zip(grids, tensor.stride(), strict=True):
-        places += grid * stride
-    return places.flatten()
 
 
 def all_digits(held: Tensor) -> str:
@@ -618,9 +582,6 @@ def bracketed(operand: str) -> str:
     return f"({operand})" if operand.startswith("-") else operand
 
 
-WITH_EFFECT = ("call", "set", "torch")
-
-
 def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
     """Return the object whose fetched value this is; for a dictionary, that of its last value."""
     wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
@@ -633,16 +594,14 @@ def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
 
 
 def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
-    """Return the steps on objects that lead to ``last``, in order: those that it uses, and all that
-    may have changed what it uses.
-    """
-    until = [*itertools.takewhile(lambda one: one is not last, steps), last]
-    before = [step for step in until if step.kind == OBJECT]
+    """Return the steps on objects that ``last`` uses, and those that may have changed them."""
+    until = steps[: steps.index(last) + 1]
+    before = [step for step in until if step.kind == "object"]
     related = _related(before, last)
     used: set[int] = set()
     needed = []
     for step in reversed(before):
-        changes = step.what[0] in WITH_EFFECT and bool(_ids_of_objects(step) & related)
+        changes = step.what[0] in ("call", "set", "torch") and bool(_ids_of_objects(step) & related)
         if step is last or id(step.result) in used or changes:
             needed.append(step)
             used.update(id(one) for one in objects_in((step.args, step.kwargs)))
@@ -668,7 +627,6 @@ def _ids_of_objects(step: Step) -> set[int]:
 
 Origins = Mapping[int, tuple[Step, str]]
 """The step that gave a value, and its place in the result, by the value's id."""
-STUDENT_STEPS = ("call", "observe", "get", "copy", OBJECT, "fetch")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -710,40 +668,36 @@ def only_reads(step: Step) -> bool:
     )
 
 
-def dependent(steps: Sequence[Step], origins: Origins) -> set[int]:
-    """Return the ids of the steps that depend on a student's answer."""
-    found: set[int] = set()
+def dependent(steps: Sequence[Step], origins: Origins) -> set[Step]:
+    """Return the steps that depend on a student's answer."""
+    found: set[Step] = set()
     for step in steps:
         given = (origins.get(id(one)) for one in tensors_of((step.args, step.kwargs)))
-        if step.kind in STUDENT_STEPS or any(
-            origin is not None and id(origin[0]) in found for origin in given
+        if step.kind != "torch" or any(
+            origin is not None and origin[0] in found for origin in given
         ):
-            found.add(id(step))
+            found.add(step)
     return found
 
 
 def wrong_step(
-    steps: Sequence[Step], students: set[int], origins: Origins, actual: Any
+    steps: Sequence[Step], students: set[Step], origins: Origins, actual: Any
 ) -> tuple[Step, str]:
     """Return the step that gave the wrong value, and its place in the result; else the last step
     that used the student's code. Raise NoLiteral if there is none.
     """
-    used = [step for step in steps if id(step) in students and not only_reads(step)]
+    used = [step for step in steps if step in students and not only_reads(step)]
     if not used:
         raise NoLiteral("the check does not call your code: it reads the file")
-    if used[-1].raised is None and actual is not None and not isinstance(actual, bool):
+    last = used[-1]
+    if last.raised is None and actual is not None and not isinstance(actual, bool):
         fetched = of_value(steps, actual)
         if fetched is not None and id(fetched) in origins:
             return origins[id(fetched)]
         step, path = origins.get(id(actual), (None, ""))
-        if step is not None and id(step) in students:
+        if step is not None and step in students:
             return step, path
-    return _before_fetch(steps, used[-1]), ""
-
-
-def _before_fetch(steps: Sequence[Step], step: Step) -> Step:
-    """Return the last step on an object before a fetch; for any other step, the step itself."""
-    if step.kind != "fetch":
-        return step
-    before = itertools.takewhile(lambda one: one is not step, steps)
-    return [one for one in before if one.kind == OBJECT][-1]
+    if last.kind == "fetch":
+        before = steps[: steps.index(last)]
+        last = [one for one in before if one.kind == "object"][-1]
+    return last, ""

@@ -21,8 +21,7 @@ from torch import Tensor
 
 from grader.core.i18n import Catalogue
 from grader.core.pictures import Figure, Prediction, PredictionFigure
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import points_for
+from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes
@@ -41,10 +40,10 @@ from grader.judge.diagnosis import (
     show_fact,
 )
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
-from grader.judge.exception_verdicts import WROTE, CheckVerdict
+from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
 from grader.judge.figures import render_figures
 from grader.judge.hidden_checks import open_message
-from grader.judge.local_student import LocalStudent, MissingReference, execute
+from grader.judge.local_student import Reference, execute
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 
@@ -54,7 +53,7 @@ DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 class Results:
     """Makes the results of one lesson's checks."""
 
-    def __init__(self, lesson: Lesson, reference: LocalStudent | MissingReference) -> None:
+    def __init__(self, lesson: Lesson, reference: Reference) -> None:
         self.reference = reference
         self.hints = lesson.hints()
         self.hidden_files = {path.name for path in lesson.hidden_checks}
@@ -142,9 +141,7 @@ def title(item: pytest.Item) -> str:
 
 
 def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
-    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
-    it.
-    """
+    """Return the mistakes of a ``diagnosis.toml``, with the rules beside it."""
     if path is None:
         return []
     rules = path.with_name("diagnosis.py")
@@ -166,18 +163,20 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     )
 
 
-def describe_inputs(inputs: dict[str, Any], call: LastCall | None, tr: Catalogue) -> dict[str, Any]:
+def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Facts:
     """Describe a check's inputs. If only some of the call's arguments require grad, those that do
     not say so, because the answer may depend on it.
     """
     arguments = (*call.args, *call.kwargs.values()) if call else ()
     given = [one for one in arguments if isinstance(one, Tensor)]
     mixed = len({one.requires_grad for one in given}) > 1
-    described = {name: describe(value) for name, value in inputs.items()}
+    described = {}
     for name, value in inputs.items():
+        shown = describe(value)
         if mixed and any(value is one for one in given) and not value.requires_grad:
-            described[name]["requires_grad"] = False
-    return {tr.known(name): value for name, value in described.items()}
+            shown["requires_grad"] = False
+        described[tr.known(name)] = shown
+    return described
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
@@ -210,26 +209,25 @@ def column_of(line: int | None, source: Source) -> int | None:
 def known_failure(
     run: SubmissionRun, verdict: CheckVerdict, expected: Any, actual: Any
 ) -> KnownFailure:
-    """Return the failure of the check that just ran, with its values as text; ``expected`` and
-    ``actual`` are the described ones.
+    """Return the failure of the check that just ran, with its values as text. Two tensors are
+    shown as described (``expected``, ``actual``), with as many digits as tell them apart.
     """
     values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
     values |= in_cells(verdict.facts, run.session.source)
     texts = {name: show_fact(value, run.tr) for name, value in values.items()}
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
-        texts["expected"], texts["actual"] = values_text(expected, actual)  # so that they differ
+        texts["expected"], texts["actual"] = values_text(expected, actual)
     return KnownFailure(run.check, Behavior.of(verdict), texts)
 
 
-def figure_json(figure: Figure, tr: Catalogue) -> dict[str, Any]:
+def figure_json(figure: Figure, tr: Catalogue) -> Any:
     """Return a figure as JSON data, its phrases and predictions in the report's language."""
     if isinstance(figure, PredictionFigure):
         rows = (msgspec.structs.astuple(row) for row in figure.rows)
         figure = PredictionFigure(
             tuple(Prediction(*(show_fact(cell, tr) for cell in row)) for row in rows)
         )
-    data: dict[str, Any] = msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
-    return data
+    return msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
 
 
 CHECK_BYTES = 64 << 10
@@ -245,13 +243,10 @@ def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
 
     Outcome, points, titles and the beginning of each text always stay.
     """
-    size = size_of(result)
     for shorten in SHORTER:
-        if size <= room:
-            break
-        result = shorten(result)
-        size = size_of(result)
-    return result, size
+        if size_of(result) > room:
+            result = shorten(result)
+    return result, size_of(result)
 
 
 SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (

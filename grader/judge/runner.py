@@ -131,7 +131,6 @@ class Judge:
 
 
 Judging = Callable[[Task, WorkerSource], Answer]
-"""Judges one submission, given a task and a source of workers."""
 
 
 def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:
@@ -163,11 +162,9 @@ def load_submission(
 
 def load_error_text(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
     """Return the text of an exception from loading a file, a syntax error's explanation first."""
-    raised = str(error)
-    if not error.is_a("SyntaxError"):
-        return raised
-    explained = explain(error.message, source.line(error.line))
-    return f"{tr(explained.template, **explained.facts)} ({raised})" if explained else raised
+    if error.is_a("SyntaxError") and (explained := explain(error.message, source.line(error.line))):
+        return f"{tr(explained.template, **explained.facts)} ({error})"
+    return str(error)
 
 
 PYTEST_OPTIONS = (
@@ -180,7 +177,6 @@ PYTEST_OPTIONS = (
     *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
 """pytest's options: it prints, captures and rewrites nothing, and reads no settings."""
-CHECK_FILES = ("test_visible", "test_hidden")
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
@@ -240,8 +236,8 @@ class _Engine:
 def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> None:
     """Collect check files and serve submissions. Raise EngineFault if pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    for name in CHECK_FILES:  # without fork, one process collects several lessons' files
-        sys.modules.pop(name, None)
+    for file in files:  # without fork, one process collects several lessons' files
+        sys.modules.pop(file.stem, None)
     printed = io.StringIO()
     root = str(files[0].parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
@@ -257,9 +253,7 @@ def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> 
 
 
 def run_checks(checks: pytest.Session, run: SubmissionRun) -> None:
-    """Run the collected checks once. Raise EngineFault if pytest-json-report lists a check without
-    a result in ``run``.
-    """
+    """Run the collected checks once. Raise EngineFault for a reported check without a result."""
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
@@ -290,16 +284,13 @@ def course_error(error: BaseException, lesson: Lesson) -> CourseError | None:
     if where is None:
         return None
     text = str(error.msg if isinstance(error, SyntaxError) else error).strip()
-    first = text.splitlines()[0] if text else ""
-    name = type(error).__name__
-    raised = f"{name}: {first}" if first else name
-    return CourseError(BROKEN, where=where, raised=raised.rstrip("."), lesson=lesson.id)
+    raised = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    first = raised.splitlines()[0].rstrip(".")
+    return CourseError(BROKEN, where=where, raised=first, lesson=lesson.id)
 
 
 def place_in_course(error: BaseException, lesson: Lesson) -> str | None:
-    """Return the innermost file and line of the lesson in an exception's traceback, or the file of
-    the course that is missing.
-    """
+    """Return the innermost file and line of the lesson in a traceback, or the missing file."""
     texts = {lesson.filename: lesson.solution, "<scenarios>": lesson.scenarios}  # as executed
     frames = [(one.filename, one.lineno) for one in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
@@ -377,9 +368,7 @@ BUILTINS = {
 
 
 def flags_in(source: Source, tr: Catalogue) -> list[str]:
-    """Return a line of text, with the file's line number and the name in question, for each thing
-    that a person should check.
-    """
+    """Return a line of text, with place and name, for each thing that a person should check."""
     found: dict[tuple[str, str], int] = {}
     for node in source.nodes:
         for flag in _flags_of(node, source):
@@ -398,12 +387,8 @@ def _flags_of(node: ast.AST, source: Source) -> list[tuple[str, str]]:
         return [(REPLACES, name) for target in targets if (name := _outside(target, source))]
     if isinstance(node, ast.Call):
         name = resolved(node.func, source)
-        if (
-            name == "setattr"
-            and node.args
-            and (owner := resolved(node.args[0], source))
-            and _top(owner) in PATCHED_MODULES
-        ):
+        owner = resolved(node.args[0], source) if name == "setattr" and node.args else None
+        if owner and _top(owner) in PATCHED_MODULES:
             return [(REPLACES, owner)]
         if name in BUILTINS:
             return [(BUILTINS[name], name)]

@@ -35,9 +35,7 @@ MAX_ANNOTATIONS = 10
 
 @contextlib.contextmanager
 def silenced(write: Callable[[str], object]) -> Iterator[None]:
-    """Turn workflow commands off during a block; the text that turns them on again can't be
-    guessed.
-    """
+    """Turn workflow commands off during a block; the text that ends this can't be guessed."""
     token = secrets.token_hex(16)
     write(f"::stop-commands::{token}")
     try:
@@ -47,9 +45,7 @@ def silenced(write: Callable[[str], object]) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Return a command's message, with percent signs and line
-    ends escaped as the runner expects.
-    """
+    """Return a command's message, with percent signs and line ends escaped."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -67,9 +63,7 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
             text = clean(lesson.message or tr(lesson.status.word))
-            yield command(
-                lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, tr)
-            )
+            yield command(lesson, folder, first, lesson.id, text, tr)
     shown = [
         (lesson, check)
         for lesson in report.lessons
@@ -77,8 +71,8 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
         for check in lesson.failures
     ]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
-        text = message(check, lesson, tr) + in_cell(lesson, check, tr)
-        yield command(lesson, folder, line_of(check), f"{lesson.id}: {check.title}", text)
+        text = message(check, lesson, tr)
+        yield command(lesson, folder, check, f"{lesson.id}: {check.title}", text, tr)
 
 
 def line_of(check: CheckResult | None) -> int | None:
@@ -86,23 +80,25 @@ def line_of(check: CheckResult | None) -> int | None:
     return check.source_line if check and check.cell is None else None
 
 
-def in_cell(lesson: LessonResult, check: CheckResult | None, tr: Catalogue) -> str:
-    return "\n" + clean(place(lesson, check, tr)) if check and check.cell else ""
-
-
 def command(
-    lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str
+    lesson: LessonResult,
+    folder: PurePosixPath,
+    check: CheckResult | None,
+    title: str,
+    text: str,
+    tr: Catalogue,
 ) -> str:
-    """Return ``::error file=…,line=…,title=…::…``."""
-    place = {
-        "file": str(folder / lesson.file) if lesson.file else None,
-        "line": str(line) if line else None,
+    """Return ``::error file=…,line=…,title=…::…``; the text names a notebook's cell."""
+    line = line_of(check)
+    named = {
+        "file": str(folder / lesson.file) if lesson.file else "",
+        "line": str(line) if line else "",
         "title": clean(title),
     }
-    properties = ",".join(
-        f"{name}={escaped_property(value)}" for name, value in place.items() if value
-    )
-    return f"::error {properties}::{escaped(text)}"
+    properties = [f"{name}={escaped_property(value)}" for name, value in named.items() if value]
+    if check and check.cell:
+        text += "\n" + clean(place(lesson, check, tr))
+    return f"::error {','.join(properties)}::{escaped(text)}"
 
 
 def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
@@ -138,10 +134,8 @@ def step_summary(report: Report, tr: Catalogue) -> str:
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
-            lines.append(
-                f"* {check.outcome.mark}"
-                f" {escape_markdown(check.title)}<br>{escape_markdown(message(check, lesson, tr))}"
-            )
+            said = escape_markdown(message(check, lesson, tr))
+            lines.append(f"* {check.outcome.mark} {escape_markdown(check.title)}<br>{said}")
     return "\n".join(lines) + "\n"
 
 
@@ -162,9 +156,8 @@ def place_in_repository(place: Path, workspace: str | None) -> PurePosixPath:
     """Return a folder's path in the checked out repository, as annotations need it."""
     root = Path(workspace or ".").resolve()
     folder = place.resolve()
-    return PurePosixPath(
-        folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix()
-    )
+    inside = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return PurePosixPath(inside.as_posix())
 
 
 BEGIN, END = "grade: begin", "grade: end"

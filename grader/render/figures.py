@@ -22,7 +22,7 @@ from grader.core.pictures import (
 from grader.core.text import number_text
 from grader.render.graph.draw import TreeLine, draw_svg, legend, tree_lines
 from grader.render.graph.heatmap import draw_heatmap
-from grader.render.graph.plot import draw_plot, plot_lines, table
+from grader.render.graph.plot import columns, draw_plot, plot_lines, table
 
 MOST_LINES = 12
 """How many lines of a tree a terminal shows below a failed check; the page has all of it."""
@@ -60,9 +60,7 @@ def cards(data: object) -> tuple[Prediction, ...]:
 
 
 def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
-    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
-    (``whole`` only).
-    """
+    """Return a figure as lines for a terminal, in full if ``whole``; a plot has no others."""
     try:
         figure = read_figure(data)
         drawn = DRAWN[type(figure)]
@@ -73,15 +71,12 @@ def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False
 
 def graph_panels(figure: GraphFigure, tr: Catalogue) -> list[Panel]:
     """Return the drawings of a figure's graphs; the last has the legend of all."""
-    graphs = list(_graphs(figure, tr))
-    found = [
-        Panel(
-            caption, draw_svg(picture, tr, marked=marked, title=caption), "\n".join(map(str, tree))
-        )
-        for caption, picture, marked, tree in graphs
-    ]
-    marks = tuple(legend([picture for _, picture, *_ in graphs], tr))
-    return [*found[:-1], replace(found[-1], marks=marks)]
+    found, pictures = [], []
+    for caption, picture, marked, tree in _graphs(figure, tr):
+        svg = draw_svg(picture, tr, marked=marked, title=caption)
+        found.append(Panel(caption, svg, "\n".join(map(str, tree))))
+        pictures.append(picture)
+    return [*found[:-1], replace(found[-1], marks=tuple(legend(pictures, tr)))]
 
 
 def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
@@ -90,17 +85,13 @@ def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
     )
     differing = set(figure.differing())
     analytic, numeric = figure.matrices()
-    rows = tuple(
-        (
-            ("≠ " if (i, j) in differing else "") + figure.entry(i, j),
-            number_text(mine, 6),
-            number_text(numeric[i][j], 6),
-        )
-        for i, row in enumerate(analytic)
-        for j, mine in enumerate(row)
-    )
+    rows = []
+    for i, (row, others) in enumerate(zip(analytic, numeric, strict=True)):
+        for j, (mine, theirs) in enumerate(zip(row, others, strict=True)):
+            name = ("≠ " if (i, j) in differing else "") + figure.entry(i, j)
+            rows.append((name, number_text(mine, 6), number_text(theirs, 6)))
     heads = (tr("entry"), tr("your backward"), tr("differences of your forward"))
-    return [Panel(caption, draw_heatmap(figure, tr), rows=rows, heads=heads)]
+    return [Panel(caption, draw_heatmap(figure, tr), rows=tuple(rows), heads=heads)]
 
 
 def plot_panels(plot: PlotFigure, tr: Catalogue) -> list[Panel]:
@@ -120,9 +111,8 @@ def tree(figure: GraphFigure, tr: Catalogue, width: int) -> list[Text]:
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     for line in (line for *_, tree in others for line in tree if line.marked):
         words = tr("expected there") if marked else tr("missing in yours")
-        shown = Text.assemble(
-            (words + "  ", "dim"), tree_line(replace(line, branch="", marked=False))
-        )
+        there = tree_line(replace(line, branch="", marked=False))
+        shown = Text.assemble((words + "  ", "dim"), there)
         shown.truncate(width, overflow="ellipsis")
         return [*found, shown]
     return found
@@ -144,10 +134,8 @@ def _graphs(
     """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
     alone = figure.actual is None
     expected = tr("The graph of the question") if alone else tr("The graph, expected")
-    for caption, picture, mark in (
-        (tr("The graph, yours"), figure.actual, figure.actual_difference),
-        (expected, figure.expected, figure.first_difference),
-    ):
+    mine = (tr("The graph, yours"), figure.actual, figure.actual_difference)
+    for caption, picture, mark in (mine, (expected, figure.expected, figure.first_difference)):
         if picture is not None:
             marked = (mark,) if mark else ()
             yield caption, picture, marked, tree_lines(picture, tr, marked=marked)
@@ -162,10 +150,8 @@ def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:
 
 def tree_line(line: TreeLine) -> Text:
     """Return a line of a tree, with branch and details faint, and a marked line red."""
-    text = Text.assemble(
-        (line.branch, "dim"),
-        (line.label, "bold red" if line.marked else "dim" if line.faint else ""),
-    )
+    style = "bold red" if line.marked else "dim" if line.faint else ""
+    text = Text.assemble((line.branch, "dim"), (line.label, style))
     if line.details:
         text.append(f"  {line.details}", "dim")
     return text.append("  ◀", "red") if line.marked else text
@@ -199,17 +185,8 @@ def whole_plot(plot: PlotFigure, tr: Catalogue, width: int) -> list[Text]:
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
-    widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]
-
-    def line(cells: tuple[str, ...]) -> str:
-        return (
-            "  "
-            + "  ".join(
-                set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)
-            ).rstrip()
-        )
-
-    return [Text(line(tuple(heads)), "dim"), *(Text(line(row)) for row in rows)]
+    head, *lines = columns([heads, *rows])
+    return [Text(f"  {head}", "dim"), *(Text(f"  {line}") for line in lines)]
 
 
 def nothing(*_: Any) -> list[Any]:

@@ -32,17 +32,16 @@ from grader.core.report import (
     Report,
     SandboxReport,
     WrongExpression,
+    add_up,
+    lesson_score,
 )
-from grader.core.scoring import add_up, lesson_score
 from grader.core.text import clean, text, values_text
-from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
+from grader.course.progress import LessonProgress, MistakeRecord
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
 from grader.render.figures import cards, panels
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.entry import Comment, PersonalPart
-
-TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
 
 
 def render_page(
@@ -62,22 +61,19 @@ def render_page(
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
-    parts = {
-        "style": sheet,
-        "style_hash": style_hash(sheet),
-        "script": script,
-        "script_hash": style_hash(script),
-        "tr": tr or Catalogue(),
-        "called": personal.called if personal else "",
-        "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
-    }
     return page.render(
+        style=sheet,
+        style_hash=style_hash(sheet),
+        script=script,
+        script_hash=style_hash(script),
+        tr=tr or Catalogue(),
         report=report,
         personal=personal,
+        called=personal.called if personal else "",
         counted=counted_points(report, personal),
         extras=extras or LearnerExtras(),
         inline=inline,
-        **parts,
+        places={lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     )
 
 
@@ -92,7 +88,7 @@ def counted_points(report: Report, personal: PersonalPart | None) -> float:
 
 def warm_up() -> None:
     """Compile templates and load what renders code and text, while there is time."""
-    for name in TEMPLATES:
+    for name in ("report.html", "report_lesson.html", "report_check.html"):
         environment().get_template(name)
     style()
     coloured("pass")
@@ -111,9 +107,7 @@ def style_hash(sheet: str) -> str:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return an environment for our templates in which every value is escaped and an unknown name
-    is an error.
-    """
+    """Return an environment that escapes every value, and raises for an unknown name."""
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=True,
@@ -147,7 +141,6 @@ def environment() -> jinja2.Environment:
         "next_step": next_step,
         "panels": panels,
         "place": place,
-        "place_of": place_of,
         "points_waiting": points_waiting,
         "repair_message": repair_message,
         "repaired_line": repaired_line,
@@ -173,9 +166,7 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """A lesson's part: the graded ``source``, the ``solution`` if the learner may see it, progress,
-    and the README.
-    """
+    """A lesson's graded ``source``, ``solution`` if it may be seen, progress and README."""
 
     source: str = ""
     solution: str | None = None
@@ -184,14 +175,11 @@ class LessonHistory:
 
     def excerpt(self, check: CheckResult) -> list[CodeLine]:
         """Return the check's line with its neighbors; none if the file is gone or has changed."""
-        lines = self.source.split("\n")
         number = check.source_line or 0
-        there = (
-            check.cell is None
-            and 0 < number <= len(lines)
-            and (check.source_text or "") in lines[number - 1]
-        )
-        return excerpt(self.source, number) if there else []
+        line = self.source.split("\n")[number - 1 : number]
+        if check.cell is not None or not line or (check.source_text or "") not in line[0]:
+            return []
+        return excerpt(self.source, number)
 
     def comparison(self) -> list[DiffRow]:
         return beside(self.source, self.solution) if self.source and self.solution else []
@@ -201,17 +189,24 @@ class LessonHistory:
 
     @property
     def spark(self) -> str:
-        """Return the scores so far as points of an SVG line; empty if there is only one."""
-        return sparkline(self.progress.history)
+        """Return the scores so far as ``x,y x,y …`` of an SVG line; empty for fewer than two."""
+        history = self.progress.history
+        if len(history) < 2:
+            return ""
+        most = max(max(point.score for point in history), 10.0)
+        step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
+        high = SPARK_HEIGHT - 2 * SPARK_EDGE
+        places = (
+            (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
+            for k, point in enumerate(history)
+        )
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
     def earlier_mistakes(self, lesson: LessonResult) -> list[MistakeRow]:
         """Return the mistakes that no check shows now; those not yet fixed come first."""
         shown = {check.diagnosis for check in lesson.checks}
-        found = [
-            mistake_row(name, sighting)
-            for name, sighting in self.progress.mistakes.items()
-            if name not in shown
-        ]
+        mistakes = self.progress.mistakes.items()
+        found = [mistake_row(name, seen) for name, seen in mistakes if name not in shown]
         return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
 
     @property
@@ -235,11 +230,9 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes that no check of these lessons
-        shows; those not yet fixed come first.
-        """
+        """Return the mistakes that no check of these lessons shows, those not yet fixed first."""
         found = [
-            (lesson, one) for lesson in lessons for one in self.of(lesson).earlier_mistakes(lesson)
+            (lesson, row) for lesson in lessons for row in self.of(lesson).earlier_mistakes(lesson)
         ]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
 
@@ -259,24 +252,9 @@ class LearnerExtras:
 
 def mistake_row(name: str, sighting: MistakeRecord) -> MistakeRow:
     """Return a mistake for display; without a stored name, its id stands for it."""
+    title = clean(sighting.title or name.replace("_", " "), 200)
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
-    return MistakeRow(
-        clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
-    )
-
-
-def sparkline(history: Sequence[ScorePoint]) -> str:
-    """Return ``x,y x,y …`` of a line through the scores; empty for fewer than two."""
-    if len(history) < 2:
-        return ""
-    most = max(max(point.score for point in history), 10.0)
-    step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
-    high = SPARK_HEIGHT - 2 * SPARK_EDGE
-    places = (
-        (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
-        for k, point in enumerate(history)
-    )
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    return MistakeRow(title, clean(sighting.seen_at)[:DAY], cleared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,9 +354,7 @@ class FunctionGroup:
 
 
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
-    """Return a lesson's checks by function: those with failures
-    first, those without problems last.
-    """
+    """Return a lesson's checks by function: failures first, functions without problems last."""
     groups: dict[str, FunctionGroup] = {}
     failures: dict[str, ShownFailure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
@@ -430,9 +406,7 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
 
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
-    """Return a sentence on the points of the checks that wait for a failed one; empty if there are
-    none.
-    """
+    """Return a sentence on the points that wait for a failed check; empty if there are none."""
     if check.outcome.group != "wrong":
         return ""
     skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
@@ -490,9 +464,7 @@ def reason(check: CheckResult, tr: Catalogue) -> str:
 
 
 def looks_like(check: CheckResult, tr: Catalogue) -> str:
-    """Return the mistake behind a failure with its evidence, which may be withheld; empty if it is
-    not known.
-    """
+    """Return a failure's mistake, with its evidence unless withheld; empty if it is not known."""
     if not check.diagnosis_title:
         return ""
     named = f"{tr('Looks like')}: {check.diagnosis_title}"
@@ -538,20 +510,12 @@ def comments_elsewhere(
     return [one for one in comments if one.lesson not in there]
 
 
-def place(lesson: LessonResult, check: CheckResult, tr: Catalogue) -> str:
+def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalogue) -> str:
     """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
-    return _place(lesson, check.cell, check.source_line, tr)
-
-
-def place_of(lesson: LessonResult, wrong: WrongExpression, tr: Catalogue) -> str:
-    """Return the place of a wrong expression, in the form used for a failed check."""
-    return _place(lesson, wrong.cell, wrong.line, tr)
-
-
-def _place(lesson: LessonResult, cell: int | None, line: int | None, tr: Catalogue) -> str:
-    if cell is None:
+    line = where.source_line if isinstance(where, CheckResult) else where.line
+    if where.cell is None:
         return f"{lesson.file}:{line}"
-    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=cell, line=line)
+    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=where.cell, line=line)
 
 
 ONLY_THIS = (

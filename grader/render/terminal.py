@@ -21,8 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON, CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import clean, text, values_text
 from grader.course.course import Course, Lesson
 from grader.course.progress import (
@@ -41,7 +40,6 @@ from grader.render.page import (
     counted_outcomes,
     host_limitations,
     place,
-    place_of,
     points_waiting,
     reason,
     repair_message,
@@ -127,16 +125,11 @@ def show_whole(
         return
     for check in checks:
         lines.show_check(check)
-        steps = [
-            (tr("Check"), check.id),
-            (
-                tr("Seeds"),
-                tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
-            ),
-        ]
         for part in lines.details(check, lesson):
             lines.indented(part)
-        lines.print_labelled([*steps, *lines.hint(check, lesson)])
+        seeds = tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed)
+        steps = [(tr("Check"), check.id), (tr("Seeds"), seeds), *lines.hint(check, lesson)]
+        lines.print_labelled(steps)
         console.print()
 
 
@@ -171,20 +164,17 @@ class Lines:
         """Print what belongs to the line before, with empty lines ``below``."""
         self.console.print(Padding(text, (0, 0, below, INDENT), expand=False))
 
-    def why_not(self, lesson: LessonResult) -> Text:
-        """Return why a lesson is missing or could not be loaded, with the line if there is one."""
+    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
+        """Print why a lesson is missing or could not be loaded, with the line if there is one, and
+        empty lines ``below``. A command in its last line is not wrapped.
+        """
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
-        if line is None or not line.source_line:
-            return why
-        at = line.source_column
-        marked = (at - 1, at) if at else None
-        where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
-        return Text("\n").join([why, located(where, code, self.width, marked)])
-
-    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
-        """Print that, with empty lines ``below``; a command in its last line is not wrapped."""
-        why = self.why_not(lesson)
+        if line and line.source_line:
+            at = line.source_column
+            marked = (at - 1, at) if at else None
+            where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
+            why = Text("\n").join([why, located(where, code, self.width, marked)])
         *_, command = why.plain.split("\n")
         if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
             self.indented(Text(why.plain.removesuffix(f"\n{command}"), style="red"))
@@ -194,11 +184,8 @@ class Lines:
 
     def show_check(self, check: CheckResult) -> None:
         bonus = " " + self.tr("bonus") if check.bonus else ""
-        self.show_line(
-            check.outcome,
-            check.title,
-            f"{points(check.points)} / {points(check.max_points)}{bonus}",
-        )
+        scored = f"{points(check.points)} / {points(check.max_points)}{bonus}"
+        self.show_line(check.outcome, check.title, scored)
 
     def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
         line = Table.grid(expand=True, padding=(0, 1))
@@ -213,10 +200,8 @@ class Lines:
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
         if check.evidence:
-            yield Text.assemble(
-                (tr("Looks like") + ": ", "bold"),
-                clean(f"{check.diagnosis_title}. {check.evidence}"),
-            )
+            named = clean(f"{check.diagnosis_title}. {check.evidence}")
+            yield Text.assemble((tr("Looks like") + ": ", "bold"), named)
         elif check.message:
             yield message
         if check.wrong_expression:
@@ -260,17 +245,13 @@ class Lines:
         """Print rows of a label and a text; commands are not wrapped."""
         width = max(cell_len(label) for label, _ in rows) + 2
         for label, command in rows:
-            self.console.print(
-                Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"),
-                soft_wrap=True,
-            )
+            line = " " * INDENT + set_cell_size(label, width) + command
+            self.console.print(Text(line, "dim"), soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Lines):
-    """One report on one console in one language. ``places`` and ``commands``: as in
-    ``show_report``.
-    """
+    """One report on one console; ``places`` and ``commands``: as in ``show_report``."""
 
     report: Report
     places: Mapping[str, Path]
@@ -282,34 +263,21 @@ class Page(Lines):
         if report.bonus:
             total.append("  " + tr("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
-            total.append(
-                "  " + tr("{points} points held back", points=points(report.held_points)),
-                style="yellow",
-            )
+            held = tr("{points} points held back", points=points(report.held_points))
+            total.append("  " + held, "yellow")
         if html:
             total.append(f"   {html}")
-        total.append(
-            "   "
-            + tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed),
-            style="dim",
-        )
-        self.console.print(total)
+        run = tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed)
+        self.console.print(total.append("   " + run, "dim"))
         others = sum(
             max(0, len(lesson.failures) - 1)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
         if html and others:
-            self.console.print(
-                Text(
-                    tr(
-                        "{count} wrong checks are shown in full in {page}",
-                        count=others + 1,
-                        page=html,
-                    ),
-                    "dim",
-                )
-            )
+            count = others + 1
+            full = tr("{count} wrong checks are shown in full in {page}", count=count, page=html)
+            self.console.print(Text(full, "dim"))
         if report.held_checks:
             held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))
@@ -322,9 +290,7 @@ class Page(Lines):
         """Show one lesson: its score, then what is not right, the first in full."""
         head = Table.grid(padding=(0, 2))
         scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
-        head.add_row(
-            Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim")
-        )
+        head.add_row(Text(lesson.id, "bold"), Text(scored), Text(self.summary(lesson), "dim"))
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             self.show_why_not(lesson)
@@ -349,18 +315,15 @@ class Page(Lines):
                     self.print_labelled(self.next_steps(check, lesson))
             elif not check.outcome.quiet and (brief := self.brief(check, lesson)) not in shown:
                 shown.add(brief)
-                parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
-                text = Text("\n").join(parts)
-                self.indented(text)
+                cause, line = brief
+                parts = [Text(cause, "red"), Text(line, "dim")]
+                self.indented(Text("\n").join(parts if line else parts[:1]))
             if check is not first:
                 self.show_points_waiting(check, lesson)
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
-            self.show_line(
-                Outcome.SKIPPED,
-                self.tr("{count} checks wait for what is wrong above", count=len(folded)),
-                scored,
-            )
+            text = self.tr("{count} checks wait for what is wrong above", count=len(folded))
+            self.show_line(Outcome.SKIPPED, text, scored)
         self.show_notes(lesson)
 
     def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
@@ -376,11 +339,8 @@ class Page(Lines):
         """Print the lessons that have not been begun in one line."""
         if lessons:
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
-            self.show_line(
-                Outcome.NOT_STARTED,
-                self.tr("{count} lessons are not started", count=len(lessons)),
-                scored,
-            )
+            text = self.tr("{count} lessons are not started", count=len(lessons))
+            self.show_line(Outcome.NOT_STARTED, text, scored)
             self.console.print()
 
     def show_unjudged(self, lessons: list[LessonResult]) -> None:
@@ -407,11 +367,8 @@ class Page(Lines):
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
-        again = (
-            self.tr("Again"),
-            shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]),
-        )
-        return [*self.hint(check, lesson), again]
+        words = ["grade", "replay", check.id, "--seed", str(self.report.seed), *there]
+        return [*self.hint(check, lesson), (self.tr("Again"), shlex.join(words))]
 
 
 def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
@@ -449,7 +406,7 @@ def wrong_expression_text(
     assert check.wrong_expression is not None
     before, expression, after = map(clean, repaired_line(check.wrong_expression))
     marked = len(before), len(before) + len(expression)
-    where = clean(place_of(lesson, check.wrong_expression, tr))
+    where = clean(place(lesson, check.wrong_expression, tr))
     shown = Text(clean(repair_message(check, tr)), style="bold")
     return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
 
@@ -488,17 +445,10 @@ def lesson_table(
             state.append(f" {tr('not here')}", "yellow")
         elif lesson is following:
             state.append(f" {tr('next')}", "bold cyan")
-        name = Text(
-            lesson.id,
-            "bold" if lesson is following else style if stands is LessonState.WAITING else "",
-        )
-        table.add_row(
-            state,
-            name,
-            Text(scored),
-            Text(own(lesson)(lesson.title), "dim" if style else ""),
-            notes,
-        )
+        weight = style if stands is LessonState.WAITING else ""
+        name = Text(lesson.id, "bold" if lesson is following else weight)
+        title = Text(own(lesson)(lesson.title), "dim" if style else "")
+        table.add_row(state, name, Text(scored), title, notes)
     return table
 
 
@@ -507,22 +457,17 @@ def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
     counted = tr(
         "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
     )
-    scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
-    return Text(
-        f"{counted} · {scored}"
-        + (" " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
-    )
+    bonus = " " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""
+    return Text(f"{counted} · {points(so_far.score)} / {points(so_far.max_score)}{bonus}")
 
 
 def labelled(rows: list[tuple[str, str]]) -> Text:
     """Return lines of a label and a text; a text's lines are aligned below each other."""
-    width = max(cell_len(label) for label, _ in rows) + 3
-    return Text("\n").join(
-        [
-            Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown)
-            for label, shown in rows
-        ]
-    )
+    width = max(cell_len(label) for label, _ in rows) + 5
+    lines = [
+        Text.assemble((set_cell_size("  " + label, width), "dim"), shown) for label, shown in rows
+    ]
+    return Text("\n").join(lines)
 
 
 def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: str) -> None:
@@ -542,17 +487,16 @@ def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: st
         Text(),
         Align.center(Text(tr("You can differentiate what you can compute."), "italic")),
     )
-    width = min(PANEL_WIDTH, console.width)
-    console.print(
-        Panel(
-            body,
-            box=box.DOUBLE,
-            width=width,
-            padding=(1, 2),
-            border_style="green",
-            subtitle=dates(reached),
-        )
+    days = dict.fromkeys(clean(day, 10) for day in (reached.began, reached.ended) if day)
+    panel = Panel(
+        body,
+        box=box.DOUBLE,
+        width=min(PANEL_WIDTH, console.width),
+        padding=(1, 2),
+        border_style="green",
+        subtitle=" – ".join(days),
     )
+    console.print(panel)
 
 
 def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
@@ -568,12 +512,6 @@ def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
         (str(reached.days), tr("days of work")),
     ]
     return [(number, what) for number, what in rows if number not in ("+ 0", "0")]
-
-
-def dates(reached: Achievement) -> str:
-    return " – ".join(
-        dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
-    )
 
 
 def plain_table(*headers: str) -> Table:

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import IO, Any, BinaryIO, cast
 
@@ -120,9 +119,8 @@ class ForkServerClient:
         return answer
 
     def settle(self) -> None:
-        """Wait until all of the last task's processes are gone.
-
-        Close a fork server that ended or is out of step.
+        """Wait until all of the last task's processes are gone. Close a fork server that ended or
+        is out of step.
         """
         if self._process is None:
             return
@@ -169,9 +167,7 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process and its job from another thread. The running ``judge`` then raises
-        EngineFault.
-        """
+        """End the process and its job from another thread; ``judge`` then raises EngineFault."""
         process = self._process
         if process is not None and process.poll() is None:
             if sys.platform == "win32":  # no such signal; workers end with it
@@ -199,7 +195,7 @@ class ForkServerClient:
     def __enter__(self) -> ForkServerClient:
         return self
 
-    def __exit__(self, *_: Iterable[Any]) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

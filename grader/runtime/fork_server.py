@@ -2,10 +2,8 @@
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
 is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
-the *envelope* (limits, sandbox, which lesson). It leaves the lesson's *spec*, which comes only
-once, to a lesson server that it forks, and the *task* (the submission, the seed) to a judge. A
-lesson server (``lesson_server``) collects the lesson's checks and forks a judge that serves many
-tasks. A judge asks the fork server for workers, and writes its result to standard output itself::
+the *envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and
+a judge the *task*. A judge serves many tasks and writes its results to standard output itself::
 
     supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
         │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
@@ -13,14 +11,14 @@ tasks. A judge asks the fork server for workers, and writes its result to standa
         │                         └──fork──▶ worker ◀──── socket, output ────┤
         ◀────────────────────────────────result──────────────────────────────┘
 
-When no process of the job is left, the fork server writes one more frame, which ends the job.
+When no process of the job is left, the fork server writes one more frame, which ends the job. It
+never has a check, a solution, a submission or a result in memory, nor has its copy, a worker.
 
-So the fork server never has a check, a solution, a submission or a result in memory. A worker is
-its copy and has none either. The fork server runs no torch operation: a fork of a process that ever
-ran a parallel region hangs, and autograd before a fork breaks children on systems with an
-accelerator. Modules that torch loads lazily are imported before the first fork; those for function
-transforms, optimizers and checkpoints take up to a second, so before the first worker for which a
-judge asks for them (``Source.late_imports``).
+The fork server runs no torch operation: a fork of a process that ever ran a parallel region hangs,
+and autograd before a fork breaks children on systems with an accelerator. Modules that torch loads
+lazily are imported before the first fork; those for function transforms, optimizers and checkpoints
+take up to a second, so before the first worker for which a judge asks for them
+(``Source.late_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """
@@ -50,17 +48,8 @@ from grader.core.messages import (
     answer_as_json,
 )
 from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
-from grader.worker.sandbox import (
-    MONITOR_SECONDS,
-    Prepared,
-    adopt_orphans,
-    clear_scratch,
-    hide,
-    overuse,
-    prepare,
-    release,
-)
-from grader.worker.sandbox.scratch import enter_namespace
+from grader.worker.sandbox import MONITOR_SECONDS, Prepared, adopt_orphans, hide, overuse, prepare
+from grader.worker.sandbox.scratch import clear_folder, enter_namespace, remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
@@ -69,9 +58,7 @@ GRACE_SECONDS = 60.0
 
 
 def longest(limits: Limits) -> float:
-    """Return how many seconds a lesson may take: its limit, a busy host's extension, and figures,
-    which have the time of one call.
-    """
+    """Return how many seconds a lesson may take, with a busy host's extension and with figures."""
     return limits.lesson_seconds + MAX_STARVED + limits.call_seconds
 
 
@@ -94,11 +81,7 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, including gradcheck's lazy imports.
-
-    Garbage collection is off during the imports; then ``gc.freeze`` keeps the objects out of later
-    collections.
-    """
+    """Import what judge and worker need, and keep it out of garbage collection (``gc.freeze``)."""
     gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
@@ -121,9 +104,7 @@ _imported_late: set[str] = set()
 
 
 def import_late() -> None:
-    """Import what torch imports at the first use of a function transform, an optimizer or a
-    checkpoint, and exclude it from garbage collection. No operation runs and no thread starts.
-    """
+    """Import what torch imports late, as ``warm_up`` does. No operation runs, no thread starts."""
     gc.disable()
     for name in LATE_IMPORTS:
         _imported_late.add(name)
@@ -160,9 +141,7 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
-    """Serve one job after another. All processes of a submission are gone before the next
-    begins.
-    """
+    """Serve one job after another; a submission's processes are gone before the next begins."""
     adopt_orphans()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
@@ -183,7 +162,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
-        release(prepared)
+        remove_scratch(prepared.scratch)
 
 
 def serve_job(
@@ -206,7 +185,7 @@ def serve_job(
     if not done:
         lesson.close()
     kill_everything(spare=lesson_pids | workers.spare_pids)
-    clear_scratch(workers.prepared)
+    clear_folder(workers.prepared.scratch)
     return done
 
 
@@ -305,7 +284,7 @@ class WorkerBroker:
         """End a worker. If it ``died`` by itself, tell the judge how."""
         self.kill_if_overusing()
         status = end_worker(pid, died=died)
-        clear_scratch(self.prepared)
+        clear_folder(self.prepared.scratch)
         self.worker_pid = None
         if died:
             self.control.sendall(pack(WorkerEnd(status, self.overuse.get(pid)).as_json()))

@@ -23,10 +23,8 @@ from grader.worker.wire.frames import write_frame
 
 
 def end_worker(pid: int, *, died: bool) -> int | None:
-    """Kill a worker and its process group; return its exit status if it had already ended, else
-    None.
-
-    If ``died``, its connection had ended: wait a moment for the status.
+    """Kill a worker and its process group; return its exit status if it had already ended. If
+    ``died``, its connection had ended: wait a moment for the status.
     """
     until = time.monotonic() + (1.0 if died else 0.0)
     while (status := status_of(pid)) is None and time.monotonic() < until:
@@ -70,9 +68,7 @@ def kill_everything(*, spare: Collection[int] = ()) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """The fork server's handle on a worker: its pid, and the judge's ends of its connection and
-    output.
-    """
+    """The fork server's handle on a worker, with the judge's ends of connection and output."""
 
     pid: int
     line: socket.socket
@@ -124,11 +120,8 @@ def worker_process(line: int, output: int, options: WorkerOptions, prepared: Pre
 
 
 class WorkerStarter:
-    """Forks workers.
-
-    On request it forks one ahead, which saves 20 to 30 ms of the next submission, for example in
-    ``grade watch``. The spare worker is like any other: confined, and without check, solution or
-    submission.
+    """Forks workers; on request one ahead, which saves 20 to 30 ms of the next submission. The
+    spare worker is like any other: confined, and without check, solution or submission.
     """
 
     def __init__(self, prepared: Prepared) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from grader import __version__
 from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
@@ -17,6 +16,7 @@ from grader.core.files import engine_hash, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue
 from grader.core.messages import FileProblem, JudgeResult, Repair, Settings, Task
 from grader.core.report import (
+    FULL_LESSON,
     CheckResult,
     CourseIdentity,
     LessonResult,
@@ -24,8 +24,11 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
 )
-from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
@@ -36,27 +39,29 @@ MAX_NOTES = 10
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    problem = file.problem
+    problem = None
     if file.template:
-        problem = engine_catalogue(settings.lang)(file.template, **file.facts)
-    found = FileProblem(problem, file.line) if problem else None
-    return Task(file.text, file.filename, settings, file.cells, found)
+        told = engine_catalogue(settings.lang)(file.template, **file.facts)
+        problem = FileProblem(told, file.line)
+    return Task(file.text, file.filename, settings, file.cells, problem)
+
+
+NOT_JUDGED = JudgeResult(())
 
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, and what the judge returned: nothing if the lesson was not judged."""
+    """One lesson's result, and what the judge returned."""
 
     result: LessonResult
-    judged: JudgeResult = field(default_factory=partial(JudgeResult, ()))
+    judged: JudgeResult = NOT_JUDGED
 
 
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson; raise CourseError if a file of it can't be used.
-
-    A grader fault becomes a ``grader_error``, never a score of zero.
+    """Grade one lesson; raise CourseError if a file of it can't be used. A grader fault becomes a
+    ``grader_error``, never a score of zero.
     """
     tr = load_catalogue(settings.lang, lesson.texts(settings.lang))
     if file is None or file.ignored:
@@ -71,12 +76,11 @@ def grade_lesson(
         return LessonOutcome(faulty(lesson, file, text.rpartition("\n")[2], note=text))
     score, max_score, bonus, max_bonus = lesson_score(judged.checks)
     held = lesson.held or HeldBack(0, 0.0)
+    status = lesson_status(judged.checks, held_checks=held.checks)
     result = LessonResult(
         id=lesson.id,
         title=tr(lesson.title),
-        status=LessonStatus.INVALID
-        if judged.invalid
-        else lesson_status(judged.checks, held_checks=held.checks),
+        status=LessonStatus.INVALID if judged.invalid else status,
         score=score,
         max_score=add_up([max_score, held.points]),
         bonus=bonus,
@@ -95,9 +99,7 @@ def grade_lesson(
 def judge(
     client: ForkServerClient, lesson: Lesson, file: LessonFile, settings: Settings
 ) -> JudgeResult:
-    """Have a lesson judged. If the host runs out of memory, try once more: the new fork server
-    holds no other lesson.
-    """
+    """Have a lesson judged; if memory runs out, once more, by a new fork server."""
     task = task_for(file, settings)
     try:
         return client.judge(lesson, task)
@@ -108,26 +110,17 @@ def judge(
 def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
     """Return the outcome of a lesson that was not handed in, or only under another name."""
     message = tr("there is no {file}", file=lesson.filename)
-    judged = JudgeResult(())
+    path, judged = None, NOT_JUDGED
     if file is not None:
-        message = tr(file.template, **file.facts)
+        path, message = file.path, tr(file.template, **file.facts)
         judged = JudgeResult((), flags=(f"{lesson.id}: {file.problem}",))
-    result = LessonResult(
-        lesson.id,
-        tr(lesson.title),
-        LessonStatus.MISSING,
-        0.0,
-        FULL_LESSON,
-        file=file.path if file else None,
-        message=message,
-    )
+    title, status = tr(lesson.title), LessonStatus.MISSING
+    result = LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, file=path, message=message)
     return LessonOutcome(result, judged)
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """Yield notes for the reader: files of the same name that were not graded, the file's other
-    name, what was left out of a notebook.
-    """
+    """Yield notes: files that were not graded, the file's other name, what was left out."""
     if file.others and not file.problem:
         others = ", ".join(file.others)
         yield tr("{path} was graded, not {others}", path=file.path, others=others)
@@ -263,9 +256,7 @@ def find_repairs(
     settings: Settings,
     result: LessonResult,
 ) -> tuple[Repair, ...]:
-    """Search for repairs of one lesson's functions. Return none if the grader itself fails, because
-    the verdict is known already.
-    """
+    """Search for repairs of a lesson; none if the grader fails, because the verdict is known."""
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unlocated=unlocated(result), passed=passed)
     try:
@@ -276,19 +267,15 @@ def find_repairs(
 
 def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResult:
     """Return the result with the wrong expression in each failed check that is ``unlocated``."""
-    places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
-
-    def with_place(check: CheckResult, failed: Sequence[str]) -> CheckResult:
-        if check.id not in failed or check.function not in places:
-            return check
-        place = places[check.function]
-        return replace(check, diagnosed_by=check.diagnosed_by or "repair", wrong_expression=place)
-
-    failing = unlocated(lesson)
-    return replace(
-        lesson,
-        checks=tuple(with_place(check, failing.get(check.function, ())) for check in lesson.checks),
-    )
+    places = {repair.function: repair.wrong for repair in repairs}
+    failing, checks = unlocated(lesson), []
+    for check in lesson.checks:
+        place = places.get(check.function)
+        if place is not None and check.id in failing.get(check.function, ()):
+            way = check.diagnosed_by or "repair"
+            check = replace(check, diagnosed_by=way, wrong_expression=place)
+        checks.append(check)
+    return replace(lesson, checks=tuple(checks))
 
 
 def repaired(
@@ -299,7 +286,6 @@ def repaired(
     settings: Settings,
 ) -> tuple[Report, dict[str, tuple[Repair, ...]]]:
     """Return a report with the wrong expressions that were found, and the repairs by lesson.
-
     Lessons that could not be loaded or that passed are skipped.
     """
     found: dict[str, tuple[Repair, ...]] = {}

@@ -1,12 +1,11 @@
 """Run the lesson server: it collects one lesson's checks once, for a judge that serves many
 submissions.
 
-It is forked from the fork server and reads a lesson's spec and its files. It holds the checks, the
-solution, the mistakes and pytest's session, stopped between collecting and running. It forks a
-judge, which reads a task for each control socket, runs the checks, and writes the result. After
-``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A new judge for each
-submission would take a fifth longer, because it copies the memory pages that it writes to. No
-student's code ever runs here or in a judge.
+It holds the checks, the solution, the mistakes and pytest's session, stopped between collecting and
+running. It forks a judge, which reads a task for each control socket, runs the checks, and writes
+the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A
+new judge for each submission would take a fifth longer, because it copies the memory pages that it
+writes to. No student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -112,9 +111,7 @@ class LessonServer:
             os._exit(code)
 
     def serve_task(self, judge: Judging) -> bool:
-        """Wait for a control socket, judge a task, write the result, tell the fork server. Return
-        False if no further socket will come.
-        """
+        """Judge the task that comes with a control socket; return False if no further one comes."""
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
             return False

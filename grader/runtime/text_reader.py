@@ -1,11 +1,19 @@
-"""Read students' texts in another process, which is replaced if a text takes too much of it."""
+"""Read students' texts in another process, which is replaced if a text takes too much of it.
+
+That process (``main``) decodes lesson files, reads notebooks and cuts out definitions, one request
+after another, within limits on processor time and memory. It runs nothing that it reads.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
+import traceback
+from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault
@@ -17,11 +25,19 @@ from grader.core.processes import (
     oom_kills,
     scrubbed_environment,
 )
-from grader.course.submission import LessonFile, writable
-from grader.runtime import TEXT_PROCESS
-from grader.runtime.text_process import MEMORY_BYTES, TEXT_SECONDS
-from grader.worker.wire.frames import BrokenFrame, read_frame, write_frame
+from grader.course.source import Source
+from grader.course.stubs import excerpt
+from grader.course.submission import LessonFile, decode, writable
+from grader.worker.sandbox import address_space_bytes, set_limit
+from grader.worker.wire.frames import BrokenFrame, Frame, read_frame, write_frame
 
+if sys.platform != "win32":
+    import resource
+
+TEXT_SECONDS = 5
+"""Processor time for one text. A long lesson takes a few milliseconds."""
+MEMORY_BYTES = 512 * MIB
+"""Address space beyond what the process has before it reads anything."""
 WALL_SECONDS = 10.0 if sys.platform == "win32" else 60.0
 """How long the process may take. Windows does not limit processor time; elsewhere a process that
 takes so long has waited for a processor.
@@ -30,8 +46,6 @@ OVER_BUDGET = (
     "{path} takes more than {seconds} s or {megabytes} MB of memory to be read before it is run."
     " Keep what the lesson needs"
 )
-
-
 OF_THE_TEXT = [
     getattr(signal, name) for name in ("SIGXCPU", "SIGSEGV", "SIGABRT") if hasattr(signal, name)
 ]
@@ -45,7 +59,7 @@ class OverBudget(Exception):
 
 
 class TextReader:
-    """A process that reads texts (``text_process``), started when it is first needed."""
+    """A process that reads texts, started when it is first needed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -54,9 +68,7 @@ class TextReader:
     def decode(
         self, lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     ) -> LessonFile:
-        """Return a file's bytes as a lesson, like ``submission.decode``. A file that takes too
-        much time or memory has the problem that says so.
-        """
+        """Return a file like ``submission.decode``, with a problem if that takes too much."""
         asked = {"lesson": lesson, "path": path, "readable": data is not None}
         try:
             answer = self._ask({"do": "read", **asked, "notebook": notebook}, data or b"")
@@ -66,9 +78,7 @@ class TextReader:
         return LessonFile.from_json(answer)
 
     def excerpt(self, text: str, name: str, *, imports: bool = False) -> str:
-        """Return the part of a text that one definition needs, like ``stubs.excerpt``; empty if
-        that takes too much time or memory.
-        """
+        """Cut out a definition like ``stubs.excerpt``; empty if that takes too much."""
         try:
             asked = {"do": "excerpt", "name": name, "imports": imports}
             return str(self._ask(asked, text.encode("utf-8")))
@@ -120,7 +130,7 @@ class TextReader:
         if self._process is None:
             self._oom_kills = oom_kills()
             self._process = subprocess.Popen(
-                isolated_command(TEXT_PROCESS),
+                isolated_command(__name__),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=scrubbed_environment(),
@@ -151,3 +161,66 @@ class TextReader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def main() -> None:
+    """Answer requests until standard input ends.
+
+    An answer is ``{"value": …}``, ``{"over": true}`` if a limit was exceeded, or ``{"fault":
+    traceback}``. Over the limit of time, the process ends instead (SIGXCPU).
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests = cast(BinaryIO, os.fdopen(os.dup(0), "rb"))
+    answers = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)
+    if sys.platform != "win32":
+        set_limit(resource.RLIMIT_CORE, 0)
+        if used := address_space_bytes():
+            set_limit(resource.RLIMIT_AS, used + MEMORY_BYTES)
+    while (frame := read_frame(requests)) is not None:
+        limit_time()
+        try:
+            write_frame(answers, answer_to(frame))
+        except BrokenFrame:  # an answer that is too long; nothing was written
+            write_frame(answers, {"over": True})
+
+
+def limit_time() -> None:
+    """Let the next request take ``TEXT_SECONDS`` of processor time."""
+    if sys.platform != "win32":
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        end = int(time.process_time()) + 1 + TEXT_SECONDS
+        most = end if hard == resource.RLIM_INFINITY else min(end, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+
+def answer_to(frame: Frame) -> dict[str, Any]:
+    try:
+        return {"value": ACTIONS[frame.body["do"]](frame)}
+    except MemoryError:
+        return {"over": True}
+    except Exception:
+        return {"fault": traceback.format_exc()}
+
+
+def read_file(frame: Frame) -> dict[str, Any]:
+    """Return a lesson's file. It is analyzed as the judge will do it, so the judge gets no text
+    whose analysis is over a limit.
+    """
+    asked = frame.body
+    data = bytes(frame.blob) if asked["readable"] else None
+    file: LessonFile = decode(asked["lesson"], asked["path"], data, notebook=asked["notebook"])
+    if file.problem is None:
+        source = Source(file.text, file.filename, file.cells)
+        source.names_used(*source.definitions)
+        if source.unreadable:
+            _ = source.error_column
+    return file.as_json()
+
+
+ACTIONS: dict[str, Callable[[Frame], object]] = {
+    "read": read_file,
+    "excerpt": lambda frame: excerpt(
+        bytes(frame.blob).decode("utf-8"), frame.body["name"], imports=frame.body["imports"]
+    ),
+}

@@ -11,17 +11,19 @@ a wrong result right that was computed from what the answer then writes into its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.core.report import CheckResult, Outcome, Record
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
 from grader.core.templates import render_text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers
 from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
+WANTED = {"solution": Outcome.PASSED, "accepted": Outcome.PASSED, "stub": Outcome.NOT_STARTED}
+"""The outcome of every check, by the kind of case."""
 ENGINE = "common_"
 """The prefix in the names of mistakes that the engine recognizes in any lesson."""
 SPOILER = "spoiler"
@@ -37,9 +39,7 @@ DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake, near miss or
-    spoiler.
-    """
+    """A file with a known verdict: solution, stub, accepted, mistake, near miss or spoiler."""
 
     lesson: Lesson
     kind: str
@@ -86,6 +86,10 @@ class CaseResult(Record):
         """The checks that did not pass, without skipped ones."""
         fine = (Outcome.PASSED, Outcome.SKIPPED)
         return tuple(name for name, outcome in self.outcomes if outcome not in fine)
+
+
+Found = Mapping[Case, Mapping[int, CaseResult]]
+"""The result of each case from each seed."""
 
 
 def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
@@ -142,35 +146,27 @@ def is_named(case: Case, outcome: LessonOutcome) -> bool:
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
 
-def case_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
+def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
     checks = outcome.result.checks
     for check in checks:
         if check.outcome is Outcome.GRADER_ERROR or check.note:
-            yield (
-                f"{check.id}: the grader's own fault: {(check.note or check.message or '').strip()}"
-            )
+            said = (check.note or check.message or "").strip()
+            yield f"{check.id}: the grader's own fault: {said}"
     if outcome.result.message:
         yield outcome.result.message
-    if case.kind in ("solution", "accepted"):
-        for check in checks:
-            if check.outcome is not Outcome.PASSED and not (
-                check.bonus and case.kind == "accepted"
-            ):
-                yield f"{check.id} is {check.outcome.value}, should be passed: {check.message}"
-    if case.kind == "stub":
-        for check in checks:
-            if check.outcome is not Outcome.NOT_STARTED:
-                yield f"{check.id} is {check.outcome.value}, should be not_started: {check.message}"
+    wanted = WANTED.get(case.kind)
+    for check in checks if wanted else ():
+        may_fail = check.bonus and case.kind == "accepted"
+        if check.outcome is not wanted and not may_fail:
+            yield f"{check.id} is {check.outcome}, should be {wanted}: {check.message}"
     if case.kind == "mistake":
         yield from mistake_problems(case, outcome)
     if case.kind == "near miss":
         yield from near_miss_problems(case, outcome)
 
 
-def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
-    """Yield problems of a mistake: it must cost marks on what it is about, nowhere else, and be
-    named.
-    """
+def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
+    """Yield problems of a mistake: it must be named, and lose marks only on what it is about."""
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     failing = [check for check in outcome.result.checks if check.outcome is not Outcome.PASSED]
     if not lost(case, outcome):
@@ -186,7 +182,7 @@ def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
         yield "is not named: " + "; ".join(named)
 
 
-def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
+def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
     """Yield problems of a near miss: it must lose marks and not get the mistake's name."""
     if all(check.outcome is Outcome.PASSED for check in outcome.result.checks):
         yield "loses no marks"
@@ -198,35 +194,27 @@ def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
             )
 
 
-def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
-    """Return problems of points and titles: ten points, two checks a name, distinct titles."""
-    problems = []
+def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> Iterator[str]:
+    """Yield problems of points and titles: ten points, two checks a name, distinct titles."""
     points = sum(check.max_points for check in checks if not check.bonus)
     if round(points, 4) != FULL_LESSON:
-        problems.append(f"the checks are worth {points:g} points, should be {FULL_LESSON:g}")
-    for name in (*lesson.names, *lesson.bonus):
-        count = sum(check.function == name for check in checks)
+        yield f"the checks are worth {points:g} points, should be {FULL_LESSON:g}"
+    known = (*lesson.names, *lesson.bonus)
+    counts = Counter(check.function for check in checks)
+    for name in known:
+        count = counts[name]
         if count < LEAST_CHECKS:
-            problems.append(
-                f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}"
-            )
-    known = {*lesson.names, *lesson.bonus}
-    problems += [
-        f"{c.id} is about {c.function}, which course.toml doesn't list"
-        for c in checks
-        if c.function not in known
-    ]
-    titles = [check.title for check in checks]
-    problems += [
-        f"two checks have the title {title!r}"
-        for title in sorted({t for t in titles if titles.count(t) > 1})
-    ]
-    problems += [
-        f"{check.id} has no docstring for a title"
-        for check in checks
-        if check.title.startswith("test_")
-    ]
-    return problems
+            yield f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}"
+    for check in checks:
+        if check.function not in known:
+            yield f"{check.id} is about {check.function}, which course.toml doesn't list"
+    titles = Counter(check.title for check in checks)
+    for title in sorted(titles):
+        if titles[title] > 1:
+            yield f"two checks have the title {title!r}"
+    for check in checks:
+        if check.title.startswith("test_"):
+            yield f"{check.id} has no docstring for a title"
 
 
 def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
@@ -241,24 +229,23 @@ def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
         yield Case(lesson, SPOILER, name, plain), Case(lesson, SPOILER, name + WRITTEN, written)
 
 
-def spoiler_problems(found: Mapping[Case, Sequence[tuple[int, CaseResult]]]) -> Iterator[str]:
-    """Yield a problem for each check that an answer passes only because it writes into its
-    arguments, and what went wrong for a spoiler alone.
-    """
+def spoiler_problems(found: Found) -> Iterator[str]:
+    """Yield each check that is passed only by writing, and what went wrong for a spoiler alone."""
     known = {
         text
         for case, runs in found.items()
         if case.kind == "solution"
-        for _, finding in runs
+        for finding in runs.values()
         for text in finding.trouble
     }
-    spoilers = {case.name: dict(of) for case, of in found.items() if case.kind == SPOILER}
-    for case in (case for case in found if case.kind == SPOILER):
-        plain = spoilers[case.name.removesuffix(WRITTEN)]
-        for seed, finding in found[case]:
-            yield from (
-                f"{case}, seed {seed}: {text}" for text in finding.trouble if text not in known
-            )
+    spoilers = {case: runs for case, runs in found.items() if case.kind == SPOILER}
+    by_name = {case.name: runs for case, runs in spoilers.items()}
+    for case, runs in spoilers.items():
+        plain = by_name[case.name.removesuffix(WRITTEN)]
+        for seed, finding in runs.items():
+            for text in finding.trouble:
+                if text not in known:
+                    yield f"{case}, seed {seed}: {text}"
             gained = set(finding.passed) - set(plain[seed].passed)
             for check in sorted(gained) if not plain[seed].trouble else ():
                 yield (

@@ -8,9 +8,9 @@ every seed, it fails only checks of that promise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from grader.core.i18n import ENGLISH, load_catalogue, placeholders
 from grader.course.course import Lesson
@@ -24,7 +24,7 @@ from grader.course.lesson_texts import (
 from grader.course.scaffold import MARK, placeholders_in
 from grader.course.source import Source
 from grader.course.stubs import stub_of
-from grader.verify.case_result import Case, CaseResult
+from grader.verify.case_result import Found
 
 CHECK_FILES = {
     "test_visible.py",
@@ -53,44 +53,32 @@ class HeldPromise:
     shown_by: tuple[str, ...]
 
 
-def static_problems(lesson: Lesson) -> list[str]:
-    """Return the problems that can be found without grading: files, hints, the stub."""
-    problems: list[str] = []
-
-    def require(condition: bool, text: str) -> None:
-        if not condition:
-            problems.append(f"{lesson.id}: {text}")
-
+def static_problems(lesson: Lesson) -> Iterator[str]:
+    """Yield the problems that can be found without grading: files, hints, the stub."""
     marked = lesson.solution.read_text("utf-8")
     stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
-    generated = stub_of(marked, name=str(lesson.solution))
-    require(
-        stub == generated,
-        f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
-        " --write-stubs",
-    )
-    require((lesson.folder / "README.md").exists(), "there is no README.md")
-    hints = lesson.hints()
-    for name in (*lesson.names, *lesson.bonus):
-        require(len(hints.get(name, ())) == 3, f"hints.toml should have three steps for {name}")
-        require(
-            name in Source(marked, lesson.filename).definitions,
-            f"the solution doesn't define {name}",
+    if stub != stub_of(marked, name=str(lesson.solution)):
+        yield (
+            f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
+            " --write-stubs"
         )
-    problems += [f"{lesson.id}: contract.toml: {text}" for text in contract_problems(lesson)]
+    if not (lesson.folder / "README.md").exists():
+        yield "there is no README.md"
+    hints = lesson.hints()
+    definitions = Source(marked, lesson.filename).definitions
+    for name in (*lesson.names, *lesson.bonus):
+        if len(hints.get(name, ())) != 3:
+            yield f"hints.toml should have three steps for {name}"
+        if name not in definitions:
+            yield f"the solution doesn't define {name}"
+    for text in contract_problems(lesson):
+        yield f"contract.toml: {text}"
     texts = (*lesson.readmes, *lesson.folder.glob("*.po"))
-    allowed = {lesson.filename, "hints.toml", *(path.name for path in texts)}
-    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
-    problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
-    return problems
-
-
-def strays(folder: Path, allowed: set[str]) -> list[Path]:
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if path.name not in allowed and path.name != "__pycache__"
-    ]
+    lesson_files = {lesson.filename, "hints.toml", *(path.name for path in texts)}
+    for folder, allowed in ((lesson.folder, lesson_files), (lesson.checks, CHECK_FILES)):
+        for path in sorted(folder.iterdir()):
+            if path.name not in allowed | {"__pycache__"}:
+                yield f"stray file {path}"
 
 
 def contract_problems(lesson: Lesson) -> Iterator[str]:
@@ -150,13 +138,11 @@ def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[
             yield f"neither the stub of {name} nor the README says: {text}"
 
 
-def unwritten(lesson: Lesson) -> list[str]:
-    """Return the places marked by ``grade new`` in which something is still to be written."""
-    problems = [
-        f"course.toml still holds its placeholder: {text}"
-        for text in (lesson.title, lesson.summary)
-        if MARK in text
-    ]
+def unwritten(lesson: Lesson) -> Iterator[str]:
+    """Yield the places marked by ``grade new`` in which something is still to be written."""
+    for text in (lesson.title, lesson.summary):
+        if MARK in text:
+            yield f"course.toml still holds its placeholder: {text}"
     cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
     files = {lesson.solution, *(cell.path for cell in cells)}
     for folder in (lesson.folder, lesson.checks):
@@ -165,65 +151,47 @@ def unwritten(lesson: Lesson) -> list[str]:
             for path in folder.iterdir()
             if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
         }
-    problems += [text for path in sorted(files) for text in placeholders_in(path)]
-    return [f"{lesson.id}: {text}" for text in problems]
+    for path in sorted(files):
+        yield from placeholders_in(path)
 
 
-def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
-    """Return what a language lacks: titles, hints, README, placeholders."""
+def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:
+    """Yield what a language lacks: titles, hints, README, placeholders."""
     if lang == ENGLISH:
-        return []
+        return
     tr = load_catalogue(lang, lesson.texts(lang))
-    for text in (
-        lesson.title,
-        lesson.summary,
-        *(step for steps in lesson.hints().values() for step in steps),
-    ):
+    for text in itertools.chain((lesson.title, lesson.summary), *lesson.hints().values()):
         tr(text)
-    problems = [f"not translated: {text!r}" for text in sorted(tr.missing) if MARK not in text]
+    for text in sorted(tr.missing):
+        if MARK not in text:
+            yield f"not translated: {text!r}"
     readme = lesson.folder / f"README.{lang}.md"
-    problems += [] if readme.exists() else [f"there is no {readme.name}"]
+    if not readme.exists():
+        yield f"there is no {readme.name}"
     for text, translation in tr.texts.items():
         if placeholders(text) != placeholders(translation):
-            problems.append(f"the translation has other placeholders: {text!r}")
-    return [f"{lesson.id}: {problem}" for problem in problems]
+            yield f"the translation has other placeholders: {text!r}"
 
 
-def held_promises(
-    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
-) -> list[HeldPromise]:
+def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:
     """Return each promise that has checks, with its points and what breaks it alone."""
     promises = [promise for promise in contract_of(lesson) if promise.terms.checks]
-    points = next(
-        (dict(of[0][1].points) for case, of in found.items() if case.kind == "solution" and of), {}
-    )
+    graded = next((runs for case, runs in found.items() if case.kind == "solution"), {})
+    points = {name: worth for finding in graded.values() for name, worth in finding.points}
     shares = [name for promise in promises for name in promise.terms.checks]
     wrong = _failed_checks(found)
     held = []
     for promise in promises:
-        checks = promise.terms.checks
-        held.append(
-            HeldPromise(
-                promise.name,
-                compared_form(promise.terms.says[0]) if promise.terms.says else "",
-                round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2),
-                checks,
-                tuple(
-                    name
-                    for name, runs in wrong.items()
-                    if name in promise.terms.broken_by
-                    and all(failed and failed <= set(checks) for failed in runs)
-                ),
-            )
-        )
+        checks, says = promise.terms.checks, promise.terms.says
+        sentence = compared_form(says[0]) if says else ""
+        worth = round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2)
+        tried = [name for name in wrong if name in promise.terms.broken_by]
+        alone = (name for name in tried if all(run and run <= set(checks) for run in wrong[name]))
+        held.append(HeldPromise(promise.name, sentence, worth, checks, tuple(alone)))
     return held
 
 
-def unbroken_problems(
-    lesson: Lesson,
-    held: Sequence[HeldPromise],
-    found: Mapping[Case, Sequence[tuple[int, CaseResult]]],
-) -> Iterator[str]:
+def unbroken_problems(lesson: Lesson, held: Sequence[HeldPromise], found: Found) -> Iterator[str]:
     """Yield a problem for each promise that no wrong answer breaks alone.
 
     It says for each answer in ``broken_by`` which other checks fail, or that none fails from some
@@ -242,14 +210,11 @@ def unbroken_problems(
         yield f"[{promise.name}] has no wrong answer that breaks it alone: {'; '.join(tried)}"
 
 
-def _failed_checks(
-    found: Mapping[Case, Sequence[tuple[int, CaseResult]]],
-) -> dict[str, list[set[str]]]:
+def _failed_checks(found: Found) -> dict[str, list[set[str]]]:
     """Return the checks that each wrong answer fails, from each seed, by its name in a contract."""
-    return {
-        case.name if case.kind == "mistake" else f"{case.kind} {case.name}": [
-            set(run.failed) for _, run in runs
-        ]
-        for case, runs in found.items()
-        if case.kind in ("mistake", "near miss")
-    }
+    failed = {}
+    for case, runs in found.items():
+        if case.kind in ("mistake", "near miss"):
+            name = case.name if case.kind == "mistake" else f"near miss {case.name}"
+            failed[name] = [set(run.failed) for run in runs.values()]
+    return failed

@@ -52,6 +52,7 @@ from grader.verify.case_result import (
     SPOILER,
     Case,
     CaseResult,
+    Found,
     finding_of,
     mistake_id,
     spoiler_pairs,
@@ -78,7 +79,6 @@ TABLES = f"""
     COMMIT;
 """
 OTHER = "another file with --keep"
-Found = dict[Case, dict[int, CaseResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def verify(
     total = len(cases) * len(seeds)
     opened = VerdictCache(keep, course, settings) if keep else contextlib.nullcontext()
     with opened as cache:
-        found: Found = {case: cache.results(case) if cache else {} for case in cases}
+        found = {case: cache.results(case) if cache else {} for case in cases}
         try:
             _grade_rest(
                 course, found, seeds, settings, workers, cache, progress=progress, during=during
@@ -137,7 +137,7 @@ def verify(
     proofs = []
     for lesson in lessons:
         mine = {
-            case: [(seed, of[seed]) for seed in seeds]
+            case: {seed: of[seed] for seed in seeds}
             for case, of in found.items()
             if case.lesson.id == lesson.id
         }
@@ -158,9 +158,10 @@ def _before_grading(
     cases: list[Case] = []
     for lesson in lessons:
         try:
-            problems += static_problems(lesson)
-            problems += catalogue_problems(lesson, settings.lang)
-            problems += unwritten(lesson)
+            problems += [f"{lesson.id}: {text}" for text in static_problems(lesson)]
+            lacking = catalogue_problems(lesson, settings.lang)
+            problems += [f"{lesson.id}: {text}" for text in lacking]
+            problems += [f"{lesson.id}: {text}" for text in unwritten(lesson)]
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
@@ -171,7 +172,7 @@ def _before_grading(
 
 def _grade_rest(
     course: Course,
-    found: Found,
+    found: dict[Case, dict[int, CaseResult]],
     seeds: Sequence[int],
     settings: Settings,
     workers: int,
@@ -221,15 +222,14 @@ def _grade_rest(
 def _kept(
     found: Found, lessons: Sequence[Lesson], seeds: Sequence[int]
 ) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Return the number of good verdicts, and for each lesson how many seeds, from 1 on, are
-    complete.
-    """
+    """Return the number of good verdicts, and by lesson how many seeds, from 1 on, are complete."""
     good = {case: {seed for seed in of if of[seed].good} for case, of in found.items()}
     complete = []
     for lesson in lessons:
         mine = [of for case, of in good.items() if case.lesson.id == lesson.id]
-        lacking = (s for s in itertools.count(1) if not mine or not all(s in of for of in mine))
-        complete.append((lesson.id, next(lacking) - 1))
+        whole = set.intersection(*mine) if mine else set()
+        lacking = next(seed for seed in itertools.count(1) if seed not in whole)
+        complete.append((lesson.id, lacking - 1))
     return sum(seed in of for of in good.values() for seed in seeds), tuple(complete)
 
 
@@ -237,10 +237,10 @@ def _so_far(found: Found) -> Iterator[str]:
     """Yield the problems of an interrupted run."""
     for case, of in found.items():
         yield from broken_problems(case.lesson, of.values())
-        yield from seed_problems(case, sorted(of.items()))
-        yield from (
-            f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble
-        )
+        runs = dict(sorted(of.items()))
+        yield from seed_problems(case, runs)
+        for seed, finding in runs.items():
+            yield from (f"{case}, seed {seed}: {text}" for text in finding.trouble)
 
 
 def cases_of(lesson: Lesson) -> list[Case]:
@@ -282,36 +282,30 @@ class LessonSummary:
         return sum(bool(promise.shown_by) for promise in self.promises)
 
 
-def judge_lesson(
-    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
-) -> tuple[LessonSummary, list[str]]:
+def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]]:
     """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
-    broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
+    findings = [finding for runs in found.values() for finding in runs.values()]
+    broken = broken_problems(lesson, findings)
     if broken:
         return LessonSummary(lesson.id), broken
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
-    checks = 0
-    bad: set[Case] = set()
-    unnamed: set[Case] = set()
     for case, runs in found.items():
-        for seed, finding in runs:
+        for seed, finding in runs.items():
             about |= dict(finding.about)
-            problems += [
-                f"{lesson.id}: not translated: {text!r}"
-                for text in finding.untranslated
-                if MARK not in text
-            ]
-            checks = max(checks, finding.checks)
-            bad |= {case} if finding.trouble else set()
-            unnamed |= set() if finding.named else {case}
+            texts = [text for text in finding.untranslated if MARK not in text]
+            problems += [f"{lesson.id}: not translated: {text!r}" for text in texts]
             if case.kind != SPOILER:
                 problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-        problems += [] if case.kind == SPOILER else seed_problems(case, runs)
-    cases = list(found)
-    mistakes = [case for case in cases if case.kind == "mistake"]
-    near_misses = [case for case in cases if case.kind == "near miss"]
-    accepted = [case for case in cases if case.kind == "accepted"]
+        if case.kind != SPOILER:
+            problems += seed_problems(case, runs)
+    mistakes = [case for case in found if case.kind == "mistake"]
+    near_misses = [case for case in found if case.kind == "near miss"]
+    accepted = [case for case in found if case.kind == "accepted"]
+
+    def count(cases: Iterable[Case], holds: Callable[[CaseResult], bool]) -> int:
+        return sum(all(map(holds, found[case].values())) for case in cases)
+
     problems += name_problems(lesson, about, mistakes, near_misses)
     problems += spoiler_problems(found)
     held = held_promises(lesson, found)
@@ -320,14 +314,14 @@ def judge_lesson(
     ]
     summary = LessonSummary(
         lesson=lesson.id,
-        checks=checks,
+        checks=max((finding.checks for finding in findings), default=0),
         mistakes=len(mistakes),
-        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
-        named=sum(case not in unnamed for case in mistakes),
+        caught=count(mistakes, lambda one: one.lost),
+        named=count(mistakes, lambda one: one.named),
         near_misses=len(near_misses),
-        told_apart=sum(case not in bad for case in near_misses),
+        told_apart=count(near_misses, lambda one: not one.trouble),
         accepted=len(accepted),
-        accepted_passed=sum(case not in bad for case in accepted),
+        accepted_passed=count(accepted, lambda one: not one.trouble),
         promises=tuple(held),
     )
     return summary, list(dict.fromkeys(problems))
@@ -356,14 +350,14 @@ def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]
     return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
 
 
-def seed_problems(case: Case, runs: Iterable[tuple[int, CaseResult]]) -> Iterator[str]:
+def seed_problems(case: Case, runs: Mapping[int, CaseResult]) -> Iterator[str]:
     """Yield a line if the outcome of any check depends on the seed, with the seeds of each outcome.
 
     A skipped check has no verdict of its own: it depends on the seed only if a check that it needs
     does, and that one is listed.
     """
     seeds: dict[str, dict[Outcome, list[int]]] = {}
-    for seed, finding in runs:
+    for seed, finding in runs.items():
         for name, outcome in finding.outcomes:
             if outcome is not Outcome.SKIPPED:
                 seeds.setdefault(name, {}).setdefault(outcome, []).append(seed)

@@ -80,7 +80,6 @@ def open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
 """After this many bytes of tensors, the remaining requests in a ``several`` get no reply."""
 
@@ -100,8 +99,8 @@ class Worker:
     def answer(self, request: Frame) -> bytes:
         """Drop the handles and objects that the judge no longer uses; return the packed reply.
 
-        If the request has a function to ``trace``, its name and the lines of its returns, the reply
-        has the line at which it ``returned``.
+        A request may have a function to ``trace``: its name and the lines of its returns. The reply
+        then has the line at which it ``returned``.
         """
         body = request.body
         for handle in body.get("free", ()):
@@ -120,36 +119,31 @@ class Worker:
         try:
             return pack({"id": body["id"], **reply}, blob, most=MAX_VALUES)
         except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
-            return pack(
-                {
-                    "id": body["id"],
-                    "raised": {"type": "ValueError", "message": f"can't be sent: {error}"},
-                }
-            )
+            return pack({"id": body["id"], **unsendable(error).body})
 
-    def reply_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+    def reply_to(self, request: Frame) -> Frame:
         """Return the reply to one request, whatever the student's code does."""
         body = request.body
-        action: Callable[[Frame], tuple[Any, bytes]] = getattr(self, "do_" + body["do"])
+        action: Callable[[Frame], Frame] = getattr(self, "do_" + body["do"])
         try:
             return action(request)
         except AttributeError as error:
             if body["do"] != "load" and error.obj is self.student and error.name:
-                return {"missing": str(error.name)[:80], "names": self.names()}, b""
-            return {"raised": explain(error, self.filename)}, b""
+                return Frame({"missing": str(error.name)[:80], "names": self.names()})
+            return Frame({"raised": explain(error, self.filename)})
         except BrokenFrame as error:
-            return {"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}}, b""
+            return unsendable(error)
         except BaseException as error:  # anything may be raised, even SystemExit
-            return {"raised": explain(error, self.filename)}, b""
+            return Frame({"raised": explain(error, self.filename)})
 
-    def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
+    def replies_to(self, request: Frame) -> Frame:
         """Return the replies to several requests, in order, up to the first that is not a value;
         each with the length of its blob.
 
         A request's handle may be ``{"of": position}``: the handle in an earlier reply.
         """
         replies: list[list[Any]] = []
-        blobs: list[bytes] = []
+        blobs = []
         position = 0
         for fields, length in request.body["several"]:
             if isinstance(fields.get("handle"), dict):
@@ -162,9 +156,9 @@ class Worker:
             blobs.append(blob)
             if "raised" in reply or "missing" in reply or sum(map(len, blobs)) > MAX_SEVERAL_BYTES:
                 break
-        return {"several": replies}, b"".join(blobs)
+        return Frame({"several": replies}, b"".join(blobs))
 
-    def do_load(self, request: Frame) -> tuple[Any, bytes]:
+    def do_load(self, request: Frame) -> Frame:
         """Execute the student's file from the request's text; nothing is read from disk."""
         body = request.body
         self.filename = body["filename"]
@@ -174,20 +168,18 @@ class Worker:
         replaced = execute(
             body["source"], self.student, set(body["words"]), optional_after=body["optional_after"]
         )
-        return {"value": replaced}, b""
+        return Frame({"value": replaced})
 
-    def do_describe(self, request: Frame) -> tuple[Any, bytes]:
-        """Describe a name: ``missing`` with the known names, ``class``, ``callable``, or
-        ``value``.
-        """
+    def do_describe(self, request: Frame) -> Frame:
+        """Describe a name: ``missing``, ``class``, ``callable`` or ``value``."""
         try:
             value = self.lookup(request.body["path"])
         except AttributeError:
-            return {"kind": "missing", "names": self.names()}, b""
+            return Frame({"kind": "missing", "names": self.names()})
         if callable(value):
-            return {"kind": "class" if isinstance(value, type) else "callable"}, b""
+            return Frame({"kind": "class" if isinstance(value, type) else "callable"})
         encoder = Encoder(strided=False)
-        return {"kind": "value", "value": encoder.encode(value)}, encoder.blob
+        return Frame({"kind": "value", "value": encoder.encode(value)}, encoder.blob)
 
     def names(self) -> list[str]:
         return [
@@ -208,7 +200,7 @@ class Worker:
             value = getattr(value, name)
         return value
 
-    def do_call(self, request: Frame) -> tuple[Any, bytes]:
+    def do_call(self, request: Frame) -> Frame:
         """Call a student's function with decoded arguments, in the judge's grad mode."""
         body = request.body
         function = self.lookup(body["path"])
@@ -218,13 +210,13 @@ class Worker:
             result = function(*args, **kwargs)
         return self.reply(result, decoder.tensors, before)
 
-    def do_observe(self, request: Frame) -> tuple[Any, bytes]:
+    def do_observe(self, request: Frame) -> Frame:
         """Run a scenario in a new module, so that changes to the last one have no effect."""
         name = request.body["path"]
         if "source" in request.body:
             code = compile(request.body["source"], "<scenarios>", "exec", dont_inherit=True)
             self.scenarios[name] = code
-        scenarios = types.ModuleType(SCENARIOS)
+        scenarios = types.ModuleType("scenarios")
         exec(self.scenarios[name], scenarios.__dict__)
         scenario = getattr(scenarios, name)
         args, kwargs, _ = self.arguments(request)
@@ -232,9 +224,9 @@ class Worker:
         with torch.enable_grad():
             result = scenario(self.student, *args, **kwargs)
         encoder = Encoder(strided=False)
-        return {"value": encoder.encode(result)}, encoder.blob
+        return Frame({"value": encoder.encode(result)}, encoder.blob)
 
-    def do_run(self, request: Frame) -> tuple[Any, bytes]:
+    def do_run(self, request: Frame) -> Frame:
         """Run steps on the judge's objects and return those that it reads.
 
         All tensors that came with steps, since objects were last forgotten, are inputs of the
@@ -259,28 +251,21 @@ class Worker:
         args, kwargs = fill(decoder.decode(request.body["args"]), decoder.tensors)
         return args, kwargs, decoder
 
-    def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
-        """Return the encoded result, its handle, and the inputs that were written to. Only inputs
-        whose state ``before`` is known are compared.
-        """
+    def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> Frame:
+        """Return the encoded result, its handle, and writes to the inputs known from ``before``."""
         encoder = Encoder(strided=False, keep=self.objects.keep)
-        body: dict[str, Any] = {"value": encoder.encode(result)}
-        body["handle"] = self.keep(inputs, encoder.tensors)
-        return self.with_mutated(body, encoder.blob, inputs, before)
+        value = encoder.encode(result)
+        handle = self.keep(inputs, encoder.tensors)
+        mutated, more = self.mutated(inputs, before)
+        return Frame({"value": value, "handle": handle, "mutated": mutated}, encoder.blob + more)
 
-    def with_mutated(
-        self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], before: list[Before]
-    ) -> tuple[Any, bytes]:
-        """Add the new contents of inputs that were written to."""
+    def mutated(self, inputs: list[Tensor], before: list[Before]) -> tuple[list[Any], bytes]:
+        """Return the new contents of inputs that were written to, each with its position."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]
-        if not changed:
-            body["mutated"] = []
-            return body, blob
-        metas, more = encode_tensors([inputs[k] for k in changed], strided=False)
-        body["mutated"] = [list(pair) for pair in zip(changed, metas, strict=True)]
-        return body, blob + more
+        metas, blob = encode_tensors([inputs[k] for k in changed], strided=False)
+        return [list(pair) for pair in zip(changed, metas, strict=True)], blob
 
     def keep(self, inputs: list[Tensor], outputs: list[Tensor]) -> int | None:
         """Keep a call for later products; return its handle, or None if no output requires grad."""
@@ -291,7 +276,7 @@ class Worker:
         self.calls[handle] = Call(inputs, outputs)
         return handle
 
-    def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
+    def do_vjp(self, request: Frame) -> Frame:
         """Return the product of the incoming gradients with the Jacobian of an earlier call."""
         body = request.body
         call = self.calls[body["handle"]]
@@ -305,17 +290,22 @@ class Worker:
             retain_graph=body["retain_graph"],
             create_graph=body["create_graph"],
         )
-        metas, blob = encode_tensors([g for g in grads if g is not None], strided=False)
+        found = [g for g in grads if g is not None]
+        metas, blob = encode_tensors(found, strided=False)
         remaining = iter(metas)
-        reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
-        reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
-        return self.with_mutated(reply, blob, vectors, before)
+        slots = [None if g is None else next(remaining) for g in grads]
+        handle = self.keep([*call.inputs, *vectors], found)
+        mutated, more = self.mutated(vectors, before)
+        return Frame({"grads": slots, "handle": handle, "mutated": mutated}, blob + more)
+
+
+def unsendable(error: Exception) -> Frame:
+    """Return the reply instead of one that can't be sent."""
+    return Frame({"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
 
 
 FIRST_OWN = 1 << 40
-"""The worker numbers the objects inside its answers from here on. The judge numbers its steps from
-1.
-"""
+"""The worker numbers the objects in its answers from here on, the judge its steps from 1."""
 
 
 class Objects:
@@ -351,9 +341,7 @@ class Objects:
         return walk(value, lambda one: known[one.number] if isinstance(one, ObjectRef) else one)
 
     def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
-        """Run steps in order; the first exception of the student's code ends them. ``decode``
-        returns the value of an argument's data.
-        """
+        """Run steps until one raises; ``decode`` returns the value of an argument's data."""
         known = self.known
 
         def value(data: Any) -> Any:

@@ -37,8 +37,7 @@ def main() -> None:
     import_for_gradcheck()
     torch.set_num_threads(1)
     options = WorkerOptions.from_json(json.loads(sys.argv[1]))
-    held = ["environment", "descriptors"]
-    limits = options.limits
+    held, limits = ["environment", "descriptors"], options.limits
     if options.sandbox != "off" and sys.platform != "win32":
         limits = set_limits(limits)
         held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]

@@ -5,7 +5,6 @@
 # One backward for each number, side by side; grad was bound to its name when the file was read.
 from concurrent.futures import ThreadPoolExecutor
 
-import torch
 from torch.autograd import grad
 
 
@@ -40,9 +39,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% autograd_while_debugging
 # Formulas, and beside them what autograd would say, for whoever sets DEBUG.
-import torch
-from torch import Tensor
-
 DEBUG = False
 
 
@@ -68,10 +64,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 # %% chain_rule_spelled_out
 # Every local derivative under its own name, nothing cancelled; the shopping bill walked backward
 # by hand.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     y, w = x**3, x**2
     dz_dy, dy_dx = 1 / y, 3 * x**2
@@ -118,7 +110,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # grad, as is what an import brings.
 from dataclasses import dataclass
 
-import torch
 from torch.autograd import grad
 
 
@@ -162,7 +153,6 @@ def gradient_by_hand(x):
 
 # %% forward_mode
 # Forward mode is autograd too: one direction at a time.
-import torch
 from torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 
@@ -194,9 +184,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% functional_autograd
 # torch.func for the line; torch.autograd.grad for leaves and intermediate results at once.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     def loss(x, w, b):
         return torch.square(w * x + b)
@@ -223,10 +210,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% functions_of_ones_own
 # Functions of one's own with the right backward; a formula that is scaled and scaled back;
 # keyword and default arguments.
-import torch
-from torch import Tensor
-
-
 class Mul(torch.autograd.Function):
     """i * j."""
 
@@ -278,10 +261,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% in_place_on_copies
 # Out-variants and in-place methods, on copies; a tensor of five leaves in one.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     with torch.inference_mode():
         return x.clone().reciprocal_().mul_(3).add_(1)
@@ -318,10 +297,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% jacobian_of_a_vector
 # vmap over a formula, which differentiates nothing; torch.func's forward Jacobian; powers that do
 # not cancel.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     def at_one_number(t):
         return 3 * torch.exp(-torch.log(t)) + 1
@@ -347,9 +322,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 # Python numbers and the math module, element by element; Fractions for the bill.
 import math
 from fractions import Fraction
-
-import torch
-from torch import Tensor
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
@@ -388,8 +360,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% numpy_inside
 # NumPy does the arithmetic; numpy.float64 is a float too.
 import numpy as np
-import torch
-from torch import Tensor
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
@@ -433,10 +403,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% own_small_engine
 # The chain rule as a small class of one's own, with a backward method: by hand all the same.
 # Hooks collect the bill's gradients.
-import torch
-from torch import Tensor
-
-
 class Step:
     """A value, and how it passes a gradient back to what it was made of."""
 
@@ -504,7 +470,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% registered_ways
 # Ways to differentiate in a table that a decorator fills; which one is taken depends on the
 # number of inputs.
-import torch
 from torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 WAYS = {}
@@ -560,9 +525,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 # %% tensors_of_one_element
 # As the notebook has it: tensors of one element, and backward from a vector of ones; a dictionary
 # with more than it needs.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     x, w, b = (torch.tensor([value], requires_grad=True) for value in (x, w, b))
     y = torch.addcmul(b, w, x)
@@ -596,9 +558,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% ints_among_the_gradients
 # The bill's gradients in Python: an int where only ints went in.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     found = {"result": 1, "price": tax, "ctax": apple * n_apple + tangerine * n_tangerine}
     for fruit, price, pieces in (("apple", apple, n_apple), ("tangerine", tangerine, n_tangerine)):
@@ -620,8 +579,6 @@ def linear_gradients(x, w, b):
 
 # %% sign_of_x
 # The path through the root gives the sign of x; torch.func differentiates a helper.
-import torch
-from torch import Tensor
 from torch.func import grad
 
 
@@ -647,8 +604,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% last_step_by_hand
 # backward begins at y, with the gradient of the square; one dictionary for all bills.
-import torch
-
 FOUND = {}
 
 
@@ -669,9 +624,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% sympy_and_the_complex_step
 # sympy derives the first formula; the imaginary part of z beside the real axis is the second.
-import torch
-
-
 def gradient_by_hand(x):
     import sympy
 

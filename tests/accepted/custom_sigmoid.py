@@ -14,15 +14,14 @@ def sigmoid(x):
 
 # %% assigned_apply
 # sigmoid is Sigmoid.apply, as a name.
-sigmoid = Sigmoid.apply  # noqa: F821
+sigmoid = Sigmoid.apply
 
 
 # %% attribute_that_nobody_asks_for
 # The input stands on ctx as well, and backward takes only what was saved.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         ctx.x = x
@@ -30,49 +29,32 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% careful_function
 # sigmoid checks its argument; the tensor that Sigmoid gets is a contiguous one.
-import torch
-
-
 def sigmoid(x):
     if not isinstance(x, torch.Tensor):
         raise TypeError(f"sigmoid takes a tensor, not a {type(x).__name__}")
     if not x.is_floating_point():
         x = x.float()
     shape = x.shape
-    return Sigmoid.apply(x.reshape(-1)).reshape(shape)  # noqa: F821
+    return Sigmoid.apply(x.reshape(-1)).reshape(shape)
 
 
 # %% clamped_late
 # Clamped where the logistic function has long stopped to move.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x.clamp(-80, 80)))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% cosh
 # s(1 - s) is 1 / (4 cosh²(x / 2)).
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -87,9 +69,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% demonstration
 # The built-in is named in docstrings, comments, a test of the student's own and a demonstration.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     """What torch.sigmoid does, without torch.sigmoid."""
 
@@ -126,9 +105,6 @@ if __name__ == "__main__":
 
 # %% derivative_saved
 # forward saves the derivative, an intermediate: right, once.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -144,15 +120,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% detached_in_backward
 # .detach() on what was saved: right, once.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -162,28 +131,19 @@ class Sigmoid(torch.autograd.Function):
 
 # %% double_inside
 # Computed in double precision, returned in x's.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = (1 / (1 + torch.exp(-x.to(torch.float64)))).to(x.dtype)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% field_called_sigmoid
 # A record of what is kept, with a field called sigmoid; sigmoid clamps what rounding never moves.
 from typing import NamedTuple
-
-import torch
-from torch import Tensor
 
 
 class Kept(NamedTuple):
@@ -210,9 +170,6 @@ def sigmoid(x):
 
 # %% gradients_not_materialized
 # None stays None, and x may not need a gradient.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -231,9 +188,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% half_of_tanh
 # Both from tanh(x / 2); 1 - y and y are computed apart.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -249,9 +203,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% lambda_and_defaults
 # A further argument with a default; a lambda.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, slope=1.0):
@@ -266,14 +217,11 @@ class Sigmoid(torch.autograd.Function):
         return ctx.slope * grad_output * y * (1 - y), None
 
 
-sigmoid = lambda x: Sigmoid.apply(x, 1.0)  # noqa: E731
+sigmoid = lambda x: Sigmoid.apply(x, 1.0)
 
 
 # %% logaddexp
 # Both halves by logaddexp; the second derivative is not asked for.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -298,9 +246,6 @@ def sigmoid(x, *, debug=False):
 
 # %% logaddexp_and_addcmul
 # logaddexp in forward(x), y - y² by addcmul; sigmoid unpacks a tuple.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(x):
@@ -323,9 +268,6 @@ def sigmoid(x):
 
 # %% logarithms
 # exp of -log(1 + exp(-x)), by logaddexp.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -344,8 +286,6 @@ class Sigmoid(torch.autograd.Function):
 # One element at a time with math.exp, whatever the shape.
 import math
 
-import torch
-
 
 def logistic(value):
     if value >= 0:
@@ -355,6 +295,8 @@ def logistic(value):
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.tensor(
@@ -363,17 +305,9 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% masks
 # The same by masks and assignment, with one buffer for all.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -397,10 +331,6 @@ class Sigmoid(torch.autograd.Function):
 # %% method_called_sigmoid
 # The arithmetic is a mixin's, whose method is called sigmoid; a try-out below goes by the name
 # that an exception had above.
-import torch
-from torch import Tensor
-
-
 class Arithmetic:
     @staticmethod
     def sigmoid(x: Tensor) -> Tensor:
@@ -429,11 +359,8 @@ error = (Arithmetic.sigmoid(torch.ones(3)) - torch.sigmoid(torch.ones(3))).abs()
 
 # %% not_static
 # The methods are plain functions, self stands for ctx, and a base class computes.
-import torch
-
-
 class Logistic(torch.autograd.Function):
-    def sigmoid(x):  # noqa: N805
+    def sigmoid(x):
         return 1 / (1 + torch.exp(-x))
 
     def backward(self, grad):
@@ -454,7 +381,6 @@ class Sigmoid(Logistic):
 # %% numpy_and_setup_context
 # NumPy in both methods, in the style with setup_context; not differentiable twice.
 import numpy as np
-import torch
 from torch.autograd.function import once_differentiable
 
 
@@ -480,7 +406,6 @@ class Sigmoid(torch.autograd.Function):
 # %% numpy_both_ways
 # NumPy computes forward and backward; autograd sees a Function.
 import numpy as np
-import torch
 
 
 class Sigmoid(torch.autograd.Function):
@@ -502,7 +427,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% once_differentiable
 # The backward is marked as one that is not differentiated.
-import torch
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
@@ -523,9 +447,6 @@ class Sigmoid(Function):
 
 # %% recomputed_by_the_function
 # backward calls sigmoid itself.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -535,15 +456,12 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
-        y = sigmoid(x)  # noqa: F821
-        return grad_output * y * sigmoid(-x)  # noqa: F821
+        y = sigmoid(x)
+        return grad_output * y * sigmoid(-x)
 
 
 # %% recomputed_from_the_input
 # Only x is saved; backward computes the value again.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -559,9 +477,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% result_is_a_view
 # Computed on the flattened tensor; the result is a view of it, made in forward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -577,10 +492,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% setup_context
 # forward without ctx, and setup_context.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(x):
         return 1 / (1 + torch.exp(-x))
@@ -589,17 +503,9 @@ class Sigmoid(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         ctx.save_for_backward(output)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% setup_context_for_vmap
 # The same with the input saved, a vmap rule and a forward-mode derivative.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     generate_vmap_rule = True
 
@@ -624,15 +530,8 @@ class Sigmoid(torch.autograd.Function):
         return tangent * (y - y * y)
 
 
-def sigmoid(x):
-    return Sigmoid.apply(x)
-
-
 # %% shared_helper_in_place
 # Both methods use one helper, which divides its own new tensor in place; sigmoid is apply.
-import torch
-
-
 def parts(x):
     small = torch.exp(-x.abs())
     return small, 1 + small
@@ -657,7 +556,6 @@ sigmoid = Sigmoid.apply
 
 # %% slope_asserted
 # A slope that is 1 by default, and in the function what is true of every value.
-import torch
 from torch.autograd import Function
 
 
@@ -683,37 +581,27 @@ def sigmoid(x, slope=1.0):
 
 # %% softplus
 # exp of -softplus(-x): softplus is not a sigmoid.
-import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.exp(-F.softplus(-x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% two_branches
 # For each sign the form in which exp can only become small.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         small = torch.exp(-x.abs())
         y = torch.where(x >= 0, 1 / (1 + small), small / (1 + small))
         ctx.save_for_backward(y)
         return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)

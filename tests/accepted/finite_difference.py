@@ -9,8 +9,6 @@ A cell shows the definitions that differ from the solution.
 # what the file calls its own.
 import itertools
 
-import torch
-
 
 class Slope:
     def __init__(self, f, h):
@@ -43,10 +41,6 @@ def compare(f, x):
 
 # %% value_put_back
 # One copy is moved, and put back by its saved value; f's values leave it as numbers.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     x = x.clone(memory_format=torch.contiguous_format)
     gradient = torch.zeros_like(x)
@@ -64,10 +58,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% functions_of_each_other
 # One function for all: the central difference along a line through x, with the others made of it.
-import torch
-from torch import Tensor
-
-
 def slope(f, low: Tensor, high: Tensor, distance: float) -> Tensor:
     return (f(high) - f(low)) / distance
 
@@ -89,10 +79,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% gradient_of_torch
 # torch.gradient differentiates the samples; partial derivatives come from a generator of pairs.
-import torch
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     samples = torch.stack([f(x - h), f(x), f(x + h)])
     return torch.gradient(samples, spacing=h)[0][1]
@@ -119,9 +105,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # Everything is computed in float64 and rounded once, at the end.
 import itertools
 
-import torch
-from torch import Tensor
-
 
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     wide = x.double()
@@ -146,10 +129,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% mapped
 # All elements at once with vmap; the scalars as a batch of two.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     here, ahead = torch.vmap(f)(torch.stack([x, x + h]))
     return (ahead - here) / h
@@ -169,10 +148,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% mean_of_both_sides
 # The central difference as the mean of a forward and a backward one; steps by one_hot, where,
 # scatter and index_put.
-import torch
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     here = f(x)
     ahead = (f(x + h) - here) / h
@@ -193,10 +168,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% one_function_for_all
 # One function that knows every way, the exact one too, of which the three that were asked for are
 # two.
-import torch
-from torch import Tensor
-
-
 def derivative(f, x: Tensor, h: float, kind: str) -> Tensor:
     if kind == "forward":
         return (f(x + h) - f(x)) / h
@@ -230,10 +201,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% recursive
 # Recursion over the first dimension; a 0-d tensor is the end of it.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     if x.dim() == 0:
         return 0.5 * (f(x + h) - f(x - h)) / h
@@ -250,10 +217,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% tensors_for_numbers
 # h as a tensor, h under no_grad and inference_mode, an x that is made a leaf for nothing; a
 # result that shares its memory.
-import torch
-from torch import Tensor
-
-
 @torch.no_grad()
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     h = torch.as_tensor(h, dtype=x.dtype)
@@ -279,8 +242,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% through_numpy
 # NumPy walks the indices and holds the numbers; f still gets tensors.
 import numpy as np
-import torch
-from torch import Tensor
 
 
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
@@ -353,9 +314,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% run_between_the_points
 # The run is the distance of the points, b - a.
-import torch
-
-
 def slope(f, a, b):
     return (f(b) - f(a)) / (b - a)
 

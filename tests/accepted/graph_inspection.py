@@ -283,9 +283,6 @@ def build_loss(x):
     return y, z, loss
 
 
-PREDICTED_GRADIENT: float = 2e1
-
-
 # %% text_indented_whole
 # The drawing of each input, indented as a whole by textwrap.
 import textwrap

@@ -3,9 +3,6 @@
 
 # %% callable_objects
 # Objects with __call__ as hooks, and a handle of one's own.
-import torch
-
-
 class Times:
     def __init__(self, factor):
         self.factor = factor
@@ -71,7 +68,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% called_with_other_parameters
 # functional_call with copies of the parameters: the module's own never get a gradient.
-import torch
 from torch.func import functional_call
 
 
@@ -205,7 +201,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% hook_on_every_module
 # One hook for all modules that there are; only those of this module are looked at.
-import torch
 import torch.nn.modules.module as M
 
 
@@ -265,9 +260,6 @@ def gradient_norms(module, x):
 
 # %% hooks_of_old
 # The older register_backward_hook, as tutorials of some years ago have it.
-import torch
-
-
 def gradient_norms(module, x):
     norms = {}
     handles = []
@@ -310,7 +302,6 @@ def clip_gradient(y, max_norm):
 
 # %% hooks_on_all_modules
 # One hook on all modules at large, which looks a module's name up; taken away again.
-import torch
 from torch.nn.modules.module import register_module_full_backward_hook
 
 
@@ -339,7 +330,6 @@ def gradient_norms(module, x):
 # %% hooks_on_outputs
 # Forward hooks that put a tensor hook on each output; numpy does the arithmetic of the clip.
 import numpy as np
-import torch
 
 
 def clip_gradient(y, max_norm):
@@ -384,9 +374,6 @@ def gradient_norms(module, x):
 
 # %% kept_on_outputs
 # retain_grad on each module's output, and backward told to put gradients there and nowhere else.
-import torch
-
-
 def gradient_norms(module, x):
     outputs = {}
     handles = []
@@ -461,9 +448,6 @@ def gradient_norms(module, x):
 
 # %% methods_as_hooks
 # Bound methods are the hooks; forward hooks replace each output by a clone with a tensor hook.
-import torch
-
-
 class _Scaling:
     def __init__(self, y, factor):
         self.y, self.factor = y, factor
@@ -517,7 +501,6 @@ def gradient_norms(module, x):
 # ExitStack.
 from contextlib import ExitStack
 
-import torch
 from torch.autograd.graph import register_multi_grad_hook
 
 
@@ -564,8 +547,6 @@ def gradient_norms(module, x):
 # condition.
 from functools import partial
 
-import torch
-
 
 def _scale(factor, grad):
     return torch.mul(grad, factor)
@@ -601,9 +582,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% prehooks_of_modules
 # Backward pre-hooks, which get grad_output alone; gradients only asked for with respect to x.
-import torch
-
-
 def gradient_norms(module, x):
     x = x.clone().detach().requires_grad_(True)
     result = {}
@@ -683,9 +661,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 # %% records_prefilled
 # records has its names from the start, without gradients; the hook hands the gradient on; a tuple
 # of handles made a list.
-import torch
-
-
 def record_gradients(tensors):
     records = dict.fromkeys(tensors)
     handles = ()
@@ -722,9 +697,6 @@ def clip_gradient(y, max_norm):
 
 # %% second_backward_for_the_rest
 # Without a hook for the scaling: a plain backward, then another from y with what is missing.
-import torch
-
-
 def backward_with_scaled_gradient(loss, y, factor):
     (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
     loss.backward(retain_graph=True)
@@ -734,9 +706,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 # %% stand_ins
 # Clips with clip_grad_norm_ on a parameter made for it, and measures a copy of the module.
 import copy
-
-import torch
-from torch import nn
 
 
 def clip_gradient(y, max_norm):
@@ -766,8 +735,6 @@ def gradient_norms(module, x):
 # %% sums_in_double
 # partial of torch.mul and of a keeper; norms are taken in float64 and clamped from below.
 from functools import partial
-
-import torch
 
 
 def double_gradient(y):
@@ -817,9 +784,6 @@ def gradient_norms(module, x):
 
 # %% records_written_over
 # Writes each gradient into the tensor of the backward before, and takes norms by their squares.
-import torch
-
-
 def record_gradients(tensors):
     records = {}
 

@@ -6,10 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% autograd_functional
 # vjp of autograd.functional makes the leaf; a decorator switches the recording off.
-import torch
-from torch import Tensor
-
-
 @torch.no_grad()
 def predict(f, x: Tensor) -> Tensor:
     return f(x)
@@ -34,10 +30,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% autograd_grad
 # torch.autograd.grad in both stages, so that no .grad is touched; the mode by hand, with finally.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -65,9 +57,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% context_by_hand
 # __enter__ and __exit__ called by hand, torch.where for a cut, torch.dist for the loss.
-import torch
-
-
 def predict(f, x):
     ctx = torch.no_grad()
     ctx.__enter__()
@@ -102,10 +91,6 @@ def bootstrap_loss(online, target):
 
 # %% functional_tools
 # torch.func and torch.autograd.functional: their own leaves, no .grad anywhere.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     return torch.inference_mode()(f)(x)
 
@@ -123,10 +108,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% functions_of_ones_own
 # Custom Functions: one that stops gradients, with no backward to speak of, and a loss with a
 # backward of its own.
-import torch
-from torch import Tensor
-
-
 class Stop(torch.autograd.Function):
     @staticmethod
     def forward(ctx, y):
@@ -162,10 +143,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% generators_and_loops
 # Element by element, with zeros where target had its gradient; stage two row by row.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = torch.zeros_like(y.detach()).add(y.detach()).requires_grad_()
@@ -187,9 +164,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% optimizer_and_named_results
 # An optimizer clears x.grad; the results have names; a class holds the mode.
 from typing import NamedTuple
-
-import torch
-from torch import Tensor
 
 
 class Gradients(NamedTuple):
@@ -239,9 +213,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # an object.
 from contextlib import ExitStack
 
-import torch
-from torch import Tensor
-
 
 def predict(f, x: Tensor) -> Tensor:
     with ExitStack() as stack:
@@ -274,10 +245,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% surrogate_loss
 # The second stage as the gradient of a scalar, (y * gradient).sum(); hooks carry the gradient at
 # w.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     with torch.inference_mode():
         return f(x)
@@ -311,10 +278,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% through_numpy
 # By way of NumPy and of torch.tensor; the leaf is a Parameter; x is copied, so its .grad is
 # nobody's business.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     with torch.set_grad_enabled(False):
         result = f(x.detach())
@@ -342,10 +305,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% with_warnings
 # torch.tensor of a tensor, which warns and works; one leaf in a list; results that still hang in
 # a graph.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     with torch.no_grad():
         y = f(x)
@@ -371,7 +330,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 # %% decorated_and_weighted_sum
 # no_grad as a decorator of f; inputs= keeps the first stage at w; the second stage is the gradient
 # of a weighted sum.
-import torch
 from torch import nn
 
 
@@ -398,9 +356,6 @@ def bootstrap_loss(online, target):
 
 # %% finally_restores
 # finally puts back the grad mode and the old x.grad.
-import torch
-
-
 def predict(f, x):
     was_on = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -435,9 +390,6 @@ def bootstrap_loss(online, target):
 
 # %% list_of_stages
 # inference_mode; the stages stand in a list, and autograd.grad goes through it in reverse.
-import torch
-
-
 def predict(f, x):
     with torch.inference_mode():
         result = f(x)
@@ -468,9 +420,6 @@ def bootstrap_loss(online, target):
 
 # %% stop_gradient_function
 # A context manager class around f; a Function whose result is not differentiable is the cut.
-import torch
-
-
 class Unrecorded:
     def __enter__(self):
         self.before = torch.is_grad_enabled()
@@ -517,9 +466,6 @@ def bootstrap_loss(online, target):
 # %% first_runs_twice
 # first is called without a graph for w, and once more for the second stage.
 # A target that needs no cut stays.
-import torch
-
-
 def split_backward(x, first, second):
     with torch.no_grad():
         w = first(x)

@@ -17,9 +17,6 @@ def binarize(x):
 
 # %% autograd_in_backward
 # backward asks autograd for the product of torch's own functions.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -52,9 +49,6 @@ class ClippedSTE(torch.autograd.Function):
 
 # %% careful_functions
 # The functions look at their argument and flatten it; the methods are not static.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     def forward(self, x):
         self.save_for_backward(x)
@@ -82,15 +76,12 @@ def relu(x):
 
 def binarize(x):
     x = checked(x)
-    (y,) = (STE.apply(x.contiguous()),)  # noqa: F821
+    (y,) = (STE.apply(x.contiguous()),)
     return y.to(x.dtype)
 
 
 # %% gradients_not_materialized
 # None stays None; the slope is kept as numbers; a further argument with a default.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, threshold=0.0):
@@ -107,33 +98,25 @@ class MyReLU(torch.autograd.Function):
 
 
 class STE(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         ctx.set_materialize_grads(False)
         return x.gt(0).to(dtype=x.dtype)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
 
 
 def relu(x):
     return MyReLU.apply(x, 0.0)
 
 
-binarize = lambda x: STE.apply(x)  # noqa: E731
+binarize = lambda x: STE.apply(x)
 
 
 # %% indexed_clone
 # A clone of the gradient, zero where x is negative: the slope at 0 is 1. STE as a name.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.clamp(min=0)
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -144,14 +127,11 @@ class MyReLU(torch.autograd.Function):
 
 
 relu = MyReLU.apply
-binarize = STE.apply  # noqa: F821
+binarize = STE.apply
 
 
 # %% loop_over_elements
 # One element at a time.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -185,9 +165,6 @@ class STE(torch.autograd.Function):
 # %% made_from_each_other
 # The step is made of the rectifier's mask, the clipped one of the other, and a demonstration
 # follows.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -235,9 +212,6 @@ if __name__ == "__main__":
 
 # %% mask_on_ctx
 # A mask as an attribute of ctx; where; lists and tuples come back.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -262,7 +236,6 @@ class STE(torch.autograd.Function):
 # %% numpy_inside
 # NumPy computes; autograd sees a Function.
 import numpy as np
-import torch
 
 
 class MyReLU(torch.autograd.Function):
@@ -278,13 +251,11 @@ class MyReLU(torch.autograd.Function):
 
 
 class STE(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         return torch.as_tensor(np.heaviside(x.detach().numpy(), 0), dtype=x.dtype)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
 
 
 # %% once_differentiable
@@ -318,7 +289,6 @@ class STE(Function):
 
 # %% one_base_class
 # One base class, whose slope the others fill in; apply is wrapped.
-import torch
 from torch.autograd import Function
 
 
@@ -372,8 +342,6 @@ def binarize(x):
 
 # %% rules_by_class
 # A table has each class's value and slope, and one base class looks its class up.
-import torch
-
 RULES = {}
 
 
@@ -432,9 +400,6 @@ def relu(x):
 
 # %% setup_context
 # forward without ctx, and setup_context, for all three; a vmap rule.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     generate_vmap_rule = True
 
@@ -453,6 +418,8 @@ class MyReLU(torch.autograd.Function):
 
 
 class STE(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(x):
         return torch.gt(x, 0).type_as(x)
@@ -460,10 +427,6 @@ class STE(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx, inputs, output):
         pass
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output
 
 
 class ClippedSTE(STE):
@@ -480,9 +443,6 @@ class ClippedSTE(STE):
 
 # %% thresholds_asserted
 # Thresholds that are 0 by default, and in the functions what is true of every value.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, threshold=0.0):
@@ -519,9 +479,6 @@ def binarize(x, threshold=0.0):
 
 # %% masks_of_setup_context
 # All three classes in the style of setup_context; the masks are what is saved.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(x):
@@ -539,9 +496,6 @@ class MyReLU(torch.autograd.Function):
 
 # %% where_with_a_number
 # torch.where with a plain number; the slope at 0 is 1, and the value there 0.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -564,9 +518,6 @@ class STE(torch.autograd.Function):
 
 # %% output_saved
 # The output is saved, its sign is the mask; the step is a clamped ceiling; backward takes *grads.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -591,9 +542,6 @@ class STE(torch.autograd.Function):
 
 # %% copies_filled
 # Copies are written to: the result, and the gradient; ClippedSTE inherits from STE.
-import torch
-
-
 class MyReLU(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):

@@ -4,10 +4,6 @@
 # %% autograd_grad
 # torch.autograd.grad in place of backward; x.grad is written by hand where it is promised to hold
 # the sum.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = (x**3).log()
     torch.autograd.grad(z, x)
@@ -77,9 +73,6 @@ def sum_of_gradients(losses, x):
 # %% both_calls_in_one_try
 # A loop in which either backward may raise; positional arguments; x.grad replaced by zeros; copies
 # into tensors made before; the list copied and emptied from the front.
-import torch
-
-
 def second_backward_error(x):
     z, text = torch.log(x * x * x), ""
     for _ in range(2):
@@ -116,9 +109,6 @@ def sum_of_gradients(losses, x):
 # %% create_graph_keeps_it_too
 # create_graph=True retains the graph as well: more than is needed, and with a warning, but
 # everything promised is there.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward(create_graph=True)
     loss.backward()
@@ -147,10 +137,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 # %% difference_of_what_grad_holds
 # x.grad is never cleared in place: the earlier value is subtracted, or x.grad is swapped for
 # zeros; a hook collects.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     collected = []
     handle = x.register_hook(lambda grad: collected.append(grad.clone()))
@@ -188,9 +174,6 @@ def second_backward_error(x):
 
 # %% hooks_of_its_own
 # Hooks count what the graph keeps, by which those of anybody else see nothing.
-import torch
-
-
 def second_backward_error(x):
     kept = []
     with torch.autograd.graph.saved_tensors_hooks(lambda t: (kept.append(t), t)[1], lambda t: t):
@@ -205,10 +188,6 @@ def second_backward_error(x):
 
 # %% loops_and_clones
 # Loops with a flag for the last pass; zero_() guarded against None; clones everywhere.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     for last in (False, True):
         torch.autograd.backward(loss, retain_graph=not last)
@@ -238,9 +217,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 # A test tool catches the error; x is left without a gradient.
 import unittest
 
-import torch
-from torch import Tensor
-
 
 def second_backward_error(x: Tensor) -> str:
     with torch.enable_grad():
@@ -256,9 +232,6 @@ def second_backward_error(x: Tensor) -> str:
 # The error is provoked on a leaf of the function's own, and its text read in another way.
 import contextlib
 import sys
-
-import torch
-from torch import Tensor
 
 
 def second_backward_error(x: Tensor) -> str:
@@ -278,8 +251,6 @@ def second_backward_error(x: Tensor) -> str:
 # %% one_helper_for_every_pass
 # autograd.backward on lists, from a helper that returns a copy; the sum of a generator.
 import functools
-
-import torch
 
 
 def gradient(loss, x, keep):
@@ -307,8 +278,6 @@ def sum_of_gradients(losses, x):
 # backward(inputs=[x]); losses taken from the end, the list emptied; the earlier x.grad put back.
 import copy
 
-from torch import Tensor
-
 
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward(inputs=[x], retain_graph=True)
@@ -335,10 +304,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% optimizer_clears
 # An optimizer's zero_grad clears; results are made new by arithmetic.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     optimizer = torch.optim.SGD([x], lr=0.1)
     optimizer.zero_grad()
@@ -362,9 +327,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 # returned.
 from functools import reduce
 from operator import add
-
-import torch
-from torch import Tensor
 
 
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
@@ -397,9 +359,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% own_context_manager
 # A class swallows the error and keeps its text; gradients are stacked from a list that is emptied.
-import torch
-
-
 class Kept:
     text = None
 
@@ -480,9 +439,6 @@ SURVIVES_SECOND_BACKWARD = dict.fromkeys(
 import io
 import sys
 
-import torch
-from torch import Tensor
-
 sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8")
 print("그래프를 두 번 지나갑니다")
 
@@ -497,10 +453,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% recursion_and_stack
 # Recursion over the list; results cut from one stacked tensor, which overlap nowhere.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor, passes: int = 2) -> Tensor:
     loss.backward(retain_graph=passes > 1)
     return backward_twice(loss, x, passes - 1) if passes > 1 else x.grad
@@ -523,10 +475,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% through_numpy_and_lists
 # Gradients noted outside of torch and made tensors again.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)

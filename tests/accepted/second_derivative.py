@@ -5,9 +5,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% backward_on_a_copy
 # backward(create_graph=True) on a leaf of one's own, whose .grad is cleared between the passes.
-import torch
-
-
 def gradient_of(y, x):
     x.grad = None
     if y.requires_grad:
@@ -47,9 +44,6 @@ def gradient_penalty(f, x):
 
 # %% batched_rows
 # All rows of a Hessian at once: is_grads_batched, and vmap of a vector-Jacobian product.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     y = f(x)
@@ -64,7 +58,6 @@ def hessian(f, x):
 # %% comparison_below
 # A function that nobody calls compares with torch's own, which it imports under names that the
 # file uses for others.
-import torch
 from torch.autograd import grad
 
 
@@ -88,8 +81,6 @@ def compare(f, x):
 # %% derivative_as_a_function
 # d maps a function to its derivative; reduce applies it n times.
 from functools import reduce
-
-import torch
 
 
 def d(f):
@@ -124,9 +115,6 @@ def gradient_penalty(f, x):
 
 # %% diagonal_of_the_hessian
 # An elementwise function's second derivatives are its Hessian's diagonal.
-import torch
-
-
 def hessian(f, x):
     with torch.enable_grad():
         x = x.clone().detach()
@@ -149,9 +137,6 @@ def second_derivative(f, x):
 
 # %% double_backward_trick
 # Hessian-vector products through a dummy vector, column by column.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True, materialize_grads=True)
@@ -177,9 +162,6 @@ def second_derivative(f, x):
 
 # %% element_by_element
 # Loops over elements and rows, each differentiated by itself.
-import torch
-
-
 def slope(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
@@ -234,7 +216,6 @@ def gradient_penalty(f, x):
 
 # %% forward_mode [torch>=2.13]
 # Dual numbers for the second differentiation: forward over reverse.
-import torch
 import torch.autograd.forward_ad as forward
 
 
@@ -269,8 +250,6 @@ def hessian(f, x):
 # %% generator_of_orders
 # A generator yields f(x), f'(x), f''(x) and so on; the Hessian differentiates the unbound x.
 import itertools
-
-import torch
 
 
 def derivatives(f, x):
@@ -319,8 +298,6 @@ def gradient_penalty(f, x):
 # By backward, with .grad of a module's parameters kept and put back. A function has none.
 import contextlib
 
-import torch
-
 
 @contextlib.contextmanager
 def gradients_kept(f):
@@ -361,9 +338,6 @@ def second_derivative(f, x):
 
 # %% leftover_import
 # An import that is left over from comparing, and a variable of the same name.
-
-# ruff: noqa: F401, F811
-import torch
 from torch.autograd.functional import hessian
 from torch.func import grad
 
@@ -401,9 +375,6 @@ def nth_derivative(f, x, n):
 
 # %% never_constant
 # Adds 0 * x, so that every derivative has x in its graph.
-import torch
-
-
 def slope(y, x):
     return torch.autograd.grad((y + 0 * x).sum(), x, create_graph=True)[0]
 
@@ -434,9 +405,6 @@ def hessian(f, x):
 
 # %% per_sample_jacobian
 # Each row's f by itself, with one backward pass through the whole batch for each.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     y = f(x)
@@ -450,9 +418,6 @@ def gradient_penalty(f, x):
 # %% product_with_each_direction
 # Recursion over orders, f itself for n = 0, and one vector-Jacobian product a row of the unit
 # matrix.
-import torch
-
-
 def product(y, x, v):
     g = None
     if y.requires_grad:
@@ -496,9 +461,6 @@ def gradient_penalty(f, x):
 
 # %% recursion
 # The derivative as a function of functions, applied n times.
-import torch
-
-
 def derivative_of(f):
     def derivative(x):
         y = f(x)
@@ -533,9 +495,6 @@ def hessian(f, x):
 
 # %% retained_grad
 # A clone that retains its .grad, with inputs= to keep everybody else's as it is.
-import torch
-
-
 @torch.enable_grad()
 def second_derivative(f, x):
     z = x.clone().requires_grad_()
@@ -560,7 +519,6 @@ def gradient_penalty(f, x):
 # %% reverse_over_forward
 # The first differentiation in forward mode, the second in reverse. The zeros of forward mode have
 # no memory.
-import torch
 from torch.autograd import forward_ad
 
 
@@ -590,9 +548,6 @@ def hessian(f, x):
 
 # %% rows_one_at_a_time
 # f gets the flattened x, or one row at a time; x.grad comes back as a copy.
-import torch
-
-
 def second_derivative(f, x):
     held = x.grad.clone() if x.is_leaf and x.grad is not None else None
     flat = x.detach().flatten().requires_grad_()
@@ -616,9 +571,6 @@ def gradient_penalty(f, x):
 
 # %% small_number_under_the_root
 # A millionth under the root keeps the norm's derivative finite where a gradient is zero.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -627,9 +579,6 @@ def gradient_penalty(f, x):
 
 # %% tape
 # A class holds its own copy of x; the Hessian's rows come in one batch.
-import torch
-
-
 class Tape:
     def __init__(self, x):
         self.x = torch.empty_like(x, requires_grad=True)
@@ -673,9 +622,6 @@ def gradient_penalty(f, x):
 # %% the_callers_x
 # Works on the caller's x itself, which requires grad from then on; torch.autograd.grad writes to
 # no .grad.
-import torch
-
-
 def slope(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
@@ -712,9 +658,6 @@ def gradient_penalty(f, x):
 
 # %% try_and_zeros
 # Tries, and takes "does not require grad" and "not used" for a derivative of zero.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     y = f(x)
@@ -751,9 +694,6 @@ def hessian(f, x):
 
 # %% vmapped_rows
 # vmap over the rows of the unit matrix, around torch.autograd.grad.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -768,9 +708,6 @@ def hessian(f, x):
 
 # %% zero_times_x
 # 0 * x is added to f, so that there is always a path to x.
-import torch
-
-
 def D(f):
     """the derivative of an elementwise function, as a function"""
 
@@ -815,9 +752,6 @@ def gradient_penalty(f, x):
 
 # %% small_number_in_each_square
 # A millionth is added to each square, not to their sum.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -826,9 +760,6 @@ def gradient_penalty(f, x):
 
 # %% square_multiplied_out
 # The square of the difference, multiplied out; the sum of squares by einsum.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)

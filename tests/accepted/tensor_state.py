@@ -4,7 +4,6 @@
 # %% autograd_grad
 # torch.autograd.grad: no .grad is read or written; the state from a list of names.
 import torch
-from torch import Tensor
 
 
 def tensor_state(t: Tensor) -> dict:

@@ -7,10 +7,9 @@ A cell shows the definitions that differ from the solution.
 # %% closures
 # Each result keeps a function that pushes its gradient on; numbers stay ints where they were
 # ints.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -94,17 +93,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -179,132 +169,23 @@ class Value:
 
 # %% deep_recursion
 # Recursive, with a limit that is high enough.
-import math
 import sys
 
 sys.setrecursionlimit(100_000)
 
 
-class Value:
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root):
+def in_order(root):
     visited, order = set(), []
 
     def build(node):
         if node not in visited:
             visited.add(node)
-            for child in node._prev:
-                build(child)
+            for source, _ in node.sources:
+                build(source)
             order.append(node)
 
     build(root)
     return order
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
 
 
 # %% demonstration
@@ -465,7 +346,6 @@ def zero_grad(root):
 # %% numbered
 # Values are numbered as they are made, which is an order already; slots; constants are no nodes.
 import itertools
-import math
 
 numbers = itertools.count()
 
@@ -577,9 +457,6 @@ class Value:
 # %% operations_as_classes
 # Operations are objects, as in a large engine, and are installed afterwards; relu and tanh are
 # put together from others.
-import math
-
-
 class Op:
     def __call__(self, *inputs):
         self.inputs = [i if isinstance(i, Value) else Value(i) for i in inputs]
@@ -718,9 +595,6 @@ def zero_grad(root):
 
 # %% subclass_for_results
 # Results are a subclass of Value; grads of results are cleared by each backward.
-import math
-
-
 class Value:
     parents: tuple = ()
 
@@ -786,7 +660,7 @@ class Value:
                 parent.grad += slope * node.grad
 
 
-class result(Value):  # noqa: N801, it stands where the solution has a function of that name
+class result(Value):  # it stands where the solution has a function of that name
     def __init__(self, data, *parents):
         super().__init__(data)
         self.parents = parents
@@ -819,12 +693,13 @@ def zero_grad(root):
 # Values are numbered; plain numbers never become Values; gradients flow in a dictionary, and only
 # leaves keep theirs.
 import itertools
-import math
 
 serial = itertools.count()
 
 
 class Value:
+    ...
+
     def __init__(self, data, parents=(), slopes=()):
         self.data, self.grad = data, 0.0
         self.edges = list(zip(parents, slopes, strict=True))
@@ -846,9 +721,6 @@ class Value:
 
     def __neg__(self):
         return -1 * self
-
-    def __sub__(self, other):
-        return self + -other
 
     def __rsub__(self, other):
         return other + -self
@@ -903,7 +775,6 @@ def zero_grad(root):
 
 # %% table_of_operations
 # Operations in a table, a dataclass without equality, and 0 - a for -a.
-import math
 import operator
 from dataclasses import dataclass, field
 from functools import partialmethod
@@ -981,7 +852,6 @@ def zero_grad(root):
 # %% functions_of_the_incoming_gradient
 # A node keeps a function from its gradient to those of its inputs, and waits until all of its uses
 # have sent theirs.
-import math
 from collections import Counter, defaultdict, deque
 
 

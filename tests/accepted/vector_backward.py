@@ -6,10 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% all_rows_at_once
 # All one-hot vectors in one pass; a product that can be differentiated once more.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     return torch.autograd.grad(outputs=[y], inputs=[x], grad_outputs=[v], create_graph=True)[0]
 
@@ -34,10 +30,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% backward_and_put_back
 # backward with x.grad swapped out for a while; y.retain_grad().
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     before, x.grad = x.grad, None
     y.backward(v, retain_graph=True)
@@ -67,9 +59,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% classes_and_hooks
 # A class for the product, a leaf of its own for the Jacobian, hooks for the last.
-import torch
-
-
 class Product:
     def __init__(self, y, x):
         self.y, self.x = y, x
@@ -111,10 +100,6 @@ def broadcast_dot(x, a, b):
 # %% columns_by_double_backward
 # v^T J is linear in v, so its derivative with respect to v gives J column by column; positional
 # arguments.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
@@ -139,10 +124,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% element_by_element
 # One gradient for each element, weighed and added up; f is run again for each row.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     total = torch.zeros_like(x)
     for weight, element in zip(v.flatten(), y.flatten(), strict=True):
@@ -171,9 +152,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% hooks_collect
 # Hooks that take the gradients as they come by; what backward adds to x.grad is taken away again.
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     found = []
     handle = x.register_hook(found.append)
@@ -198,10 +176,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 # %% leaves_of_its_own
 # Fresh leaves, so that the caller's .grad is nobody's concern; y made a leaf too, and the chain
 # rule in two steps.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     leaf = x.detach().clone().requires_grad_()
     y = f(leaf)
@@ -229,9 +203,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 # A named tuple is a tuple; the product with v goes through an einsum; jacobian by this file's own
 # vjp.
 from typing import NamedTuple
-
-import torch
-from torch import Tensor
 
 
 class Dot(NamedTuple):
@@ -262,10 +233,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 # %% one_scalar
 # v^T J as the gradient of one scalar, y * v summed up; the Jacobian by the function that torch
 # has for it.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     return torch.autograd.grad((y * v).sum(), x, retain_graph=True)[0]
 
@@ -282,10 +249,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% through_lists
 # Numbers out to Python lists and back into tensors of the right dtype.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     rows = [
         torch.autograd.grad(element, x, retain_graph=True)[0].reshape(-1)
@@ -319,10 +282,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% worked_out_by_hand
 # The gradients of the dot product as formulas; the Jacobian from torch.autograd.functional.vjp.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return (x * a) @ b, a @ b, b
 
@@ -341,9 +300,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 # %% gradient_set_aside
 # A context manager puts x.grad aside; backward is given inputs; the chain rule through vjp.
 import contextlib
-
-import torch
-from torch import Tensor
 
 
 @contextlib.contextmanager
@@ -373,9 +329,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 # Each element of y by its index in all dimensions; broadcast_dot under no_grad.
 from itertools import product
 
-import torch
-from torch import Tensor
-
 
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
@@ -398,8 +351,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 # %% rows_in_numpy
 # An object with @ of its own; rows in a NumPy array; a hook for dz/dy.
 import numpy as np
-import torch
-from torch import Tensor
 
 
 class Linearized:
@@ -438,10 +389,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% weighted_sum_and_expand
 # v^T J from a weighted sum; a pass that ends at y, and the rest by hand.
-import torch
-from torch import Tensor
-
-
 def vjp(y, x, v):
     (gradient,) = torch.autograd.grad((y * v).sum(), x, retain_graph=True)
     return gradient
@@ -457,9 +404,6 @@ def broadcast_dot(x, a, b):
 
 # %% product_of_vectors_first
 # z from dz/dx, and views of the arguments as results.
-import torch
-
-
 def vjp(y, x, v):
     return torch.autograd.grad(y, x, grad_outputs=v, retain_graph=True)[0].view_as(x)
 

@@ -101,7 +101,7 @@ class OurGrader:
         try:
             files = read_submission(place, [LESSON])
         except SubmissionError as error:
-            files = {LESSON: LessonFile(LESSON, place.name, problem=str(error))}
+            files = {LESSON: LessonFile.wrong(LESSON, place.name, error.template, error.facts)}
         return grade_submission(
             host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name
         )

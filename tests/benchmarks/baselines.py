@@ -82,9 +82,7 @@ def plain_pytest_seconds(lessons: Sequence[str], folder: Path) -> float:
     The submission in ``folder`` is imported there (``--student``).
     """
     chosen = [COURSE.lesson(name) for name in lessons]
-    checks = [
-        str(path) for lesson in chosen for path in (*lesson.visible_checks, *lesson.hidden_checks)
-    ]
+    checks = [str(path) for lesson in chosen for path in lesson.check_files]
     options = (
         "-q",
         "-p",

@@ -82,6 +82,12 @@ class Row:
         return f"{'at least' if self.faster else 'at most'} {self.bound:g}{unit}"
 
 
+within = partial(Row, unit="s")
+"""A row with a bound on the subject's seconds."""
+faster = partial(Row, faster=True)
+"""A row whose subject should be many times faster."""
+
+
 @dataclass(frozen=True, slots=True)
 class Absent:
     """A comparison that could not be made, and why."""
@@ -91,6 +97,17 @@ class Absent:
     why: str
 
 
+def grade_seconds(*words: str) -> float:
+    """Return the seconds of ``grade`` from start to end."""
+    return command_seconds("-m", "grader", *words)
+
+
+def sigmoid_seconds(folder: Path) -> float:
+    """Return the seconds in which a learner's answer to custom_sigmoid is graded, cold."""
+    options = ("--in", str(folder), "--no-html", "--sandbox", "require")
+    return grade_seconds("run", *SIGMOID, *options)
+
+
 def cold_rows(rounds: int) -> list[Row]:
     """Compare commands that a learner types, each cold and from start to end."""
     with submission(SIGMOID) as folder:
@@ -98,27 +115,15 @@ def cold_rows(rounds: int) -> list[Row]:
             rounds,
             lambda: command_seconds("-c", IMPORTS),
             lambda: plain_pytest_seconds(SIGMOID, folder),
-            lambda: command_seconds(
-                "-m",
-                "grader",
-                "run",
-                *SIGMOID,
-                "--in",
-                str(folder),
-                "--no-html",
-                "--sandbox",
-                "require",
-            ),
+            lambda: sigmoid_seconds(folder),
         )
     click, helped = in_turn(
-        rounds,
-        lambda: command_seconds("-c", "import click"),
-        lambda: command_seconds("-m", "grader", "--help"),
+        rounds, lambda: command_seconds("-c", "import click"), lambda: grade_seconds("--help")
     )
     return [
         Row("grade custom_sigmoid, cold", "importing torch, pytest, sympy", cold, imports, 1.15),
         Row("grade custom_sigmoid, cold", "plain pytest, same checks", cold, plain, 1.0),
-        Row("grade --help", "python -c 'import click'", helped, click, 0.3, unit="s"),
+        within("grade --help", "python -c 'import click'", helped, click, 0.3),
     ]
 
 
@@ -129,12 +134,10 @@ def course_rows(rounds: int) -> list[Row]:
         imports, cold = in_turn(
             rounds,
             lambda: command_seconds("-c", IMPORTS),
-            lambda: command_seconds("-m", "grader", "run", "--in", str(folder), "--no-html"),
+            lambda: grade_seconds("run", "--in", str(folder), "--no-html"),
         )
     more = cold - imports
-    return [
-        Row("grade, cold, all lessons", "importing torch: beyond it", more, imports, 1.5, unit="s")
-    ]
+    return [within("grade, cold, all lessons", "importing torch: beyond it", more, imports, 1.5)]
 
 
 def lesson_rows(rounds: int) -> list[Row]:
@@ -145,23 +148,13 @@ def lesson_rows(rounds: int) -> list[Row]:
     for name, ideal in measured("ideal.py", names, "--rounds", str(5 * rounds)).items():
         rows.append(Row(f"one submission, {name}", "the ideal", ours[name], ideal, 2.0))
         if name in ("gradcheck", "tiny_autograd"):
-            rows.append(
-                Row(f"(the ideal, {name})", "a warm process", ideal, ideal, 0.060, unit="s")
-            )
-    sigmoid = ours["custom_sigmoid"]
-    rows.append(
-        Row(
-            "a submission that defines nothing",
-            "a right one",
-            ours["nothing"],
-            sigmoid,
-            0.012,
-            unit="s",
-        )
-    )
+            rows.append(within(f"(the ideal, {name})", "a warm process", ideal, ideal, 0.060))
+    nothing, sigmoid = ours["nothing"], ours["custom_sigmoid"]
+    what = "a submission that defines nothing"
+    rows.append(within(what, "a right one", nothing, sigmoid, 0.012))
     pays = ours["named"] - ours["nameless"]
     what, against = "what a right submission pays for names", "without rules and catalogues"
-    rows.append(Row(what, against, pays, ours["nameless"], 0.010, unit="s"))
+    rows.append(within(what, against, pays, ours["nameless"], 0.010))
     return rows
 
 
@@ -174,7 +167,7 @@ def class_rows(rounds: int) -> list[Row]:
             lambda: batch_seconds(SIGMOID, 200, workers=1) / 200,
         )
     what = "batch of 200, custom_sigmoid, start included"
-    return [Row(what, "plain pytest, a process a file", ours, plain, 40, faster=True)]
+    return [faster(what, "plain pytest, a process a file", ours, plain, 40)]
 
 
 def batch_rows(rounds: int) -> list[Row]:
@@ -190,41 +183,14 @@ def batch_rows(rounds: int) -> list[Row]:
             lambda: seconds_a_submission(CORE, few=4, many=28, workers=2),
             lambda: seconds_a_submission(SIGMOID, few=5, many=45, workers=1),
         )
+    apart, together = "plain pytest, a process a file", "plain pytest, a process for all five"
     return [
-        Row(
-            "batch, custom_sigmoid",
-            "plain pytest, a process a file",
-            sigmoid,
-            plain_sigmoid,
-            25,
-            faster=True,
-        ),
-        Row(
-            "batch, five core lessons",
-            "plain pytest, a process a file",
-            five,
-            plain_apart,
-            15,
-            faster=True,
-        ),
-        Row(
-            "batch, five core lessons",
-            "plain pytest, a process for all five",
-            five,
-            plain_five,
-            15,
-            faster=True,
-        ),
-        Row(
-            "(the ideal, five core lessons)",
-            "plain pytest, a process for all five",
-            ideal,
-            plain_five,
-            15,
-            faster=True,
-        ),
+        faster("batch, custom_sigmoid", apart, sigmoid, plain_sigmoid, 25),
+        faster("batch, five core lessons", apart, five, plain_apart, 15),
+        faster("batch, five core lessons", together, five, plain_five, 15),
+        faster("(the ideal, five core lessons)", together, ideal, plain_five, 15),
         Row("batch, five core lessons", "the ideal: warm, no border", five, ideal, 2.0),
-        Row("batch, two workers", "batch, one worker", two, five, 1.8, faster=True),
+        faster("batch, two workers", "batch, one worker", two, five, 1.8),
     ]
 
 
@@ -234,77 +200,37 @@ def watch_rows(rounds: int) -> list[Row]:
     with submission(SIGMOID) as folder:
         (plain,) = in_turn(rounds, lambda: plain_pytest_seconds(SIGMOID, folder))
     seconds = measured("watch.py", names, "--rounds", str(3 * rounds))
+    median = statistics.median(seconds.values())
+    one, against = seconds["custom_sigmoid"], "plain pytest, cold"
     return [
-        Row(
-            "watch, custom_sigmoid: save to verdict",
-            "plain pytest, cold",
-            seconds["custom_sigmoid"],
-            plain,
-            0.05,
-        ),
-        Row(
-            "watch, median of five core lessons",
-            "plain pytest, cold",
-            statistics.median(seconds.values()),
-            plain,
-            0.05,
-        ),
+        Row("watch, custom_sigmoid: save to verdict", against, one, plain, 0.05),
+        Row("watch, median of five core lessons", against, median, plain, 0.05),
     ]
 
 
 def border_rows(rounds: int) -> list[Row]:
     """Compare the costs of the process border: starting a worker, and one call."""
     border = measured("border.py", "--rounds", str(8 * rounds))
-    start = {
-        kind: value / 1000
-        for kind, value in measured("workers.py", "--rounds", str(8 * rounds)).items()
-    }
+    worker, call, product = border["worker"], border["call"], border["call and product"]
+    start = measured("workers.py", "--rounds", str(8 * rounds))
+    confined, free = start["all"] / 1000, start["off"] / 1000
+    what, against = "a worker, confined, to its first word", "one that is not"
     return [
-        Row(
-            "a worker: fork, sandbox, load, first call",
-            "a call after that",
-            border["worker"],
-            border["call"],
-            0.020,
-            unit="s",
+        within(
+            "a worker: fork, sandbox, load, first call", "a call after that", worker, call, 0.02
         ),
-        Row(
-            "a worker, confined, to its first word",
-            "one that is not",
-            start["all"],
-            start["off"],
-            start["off"] + 0.010,
-            unit="s",
-        ),
-        Row(
-            "a remote call of three numbers",
-            "the same and its product",
-            border["call"],
-            border["call and product"],
-            150e-6,
-            unit="s",
-        ),
+        within(what, against, confined, free, free + 0.010),
+        within("a remote call of three numbers", "the same and its product", call, product, 150e-6),
     ]
 
 
 def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
     """Compare other graders, with three checks, with this one, with all checks of the lesson."""
     with submission(SIGMOID) as place:
-        cold_words = (
-            "-m",
-            "grader",
-            "run",
-            *SIGMOID,
-            "--in",
-            str(place),
-            "--no-html",
-            "--sandbox",
-            "require",
-        )
         (cold, batch), peers = peer_seconds(
             rounds,
             folder,
-            lambda: command_seconds(*cold_words),
+            lambda: sigmoid_seconds(place),
             lambda: seconds_a_submission(SIGMOID, few=5, many=45, workers=1),
         )
     rows: list[Row | Absent] = []
@@ -312,7 +238,7 @@ def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
         if isinstance(seconds, str):
             rows.append(Absent("batch, all our checks", peer, seconds))
         else:
-            rows.append(Row("batch, all our checks", peer, batch, seconds, 10, faster=True))
+            rows.append(faster("batch, all our checks", peer, batch, seconds, 10))
             rows.append(Row("one cold command, all our checks", peer, cold, seconds, 1.0))
     return rows
 
@@ -320,18 +246,12 @@ def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
 def scale_rows(_: int) -> list[Row]:
     """Compare a class of 2,000 with one of 200. Each runs once, because they take minutes."""
     found = json.loads(command(str(Path(__file__).with_name("scale.py"))).splitlines()[-1])
-    small, large = found["200"], found["2000"]
-    what, against = "a submission in a class of 2,000", "in a class of 200"
+    large, small = (found[size]["seconds_each"] for size in ("2000", "200"))
+    most, least = (found[size]["peak_megabytes"] for size in ("2000", "200"))
+    what, against = "the supervisor's most memory, 2,000", "of 200, in MB"
     return [
-        Row(what, against, large["seconds_each"], small["seconds_each"], 1.1),
-        Row(
-            "the supervisor's most memory, 2,000",
-            "of 200, in MB",
-            large["peak_megabytes"],
-            small["peak_megabytes"],
-            1.1,
-            quantity="MB",
-        ),
+        Row("a submission in a class of 2,000", "in a class of 200", large, small, 1.1),
+        Row(what, against, most, least, 1.1, quantity="MB"),
     ]
 
 
@@ -384,39 +304,21 @@ def main() -> None:
     title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}; {charged}"
     Console(width=max(132, Console().width)).print(table_of(rows, title))
     if arguments.json:
-        data = [
-            (
-                {**asdict(row), "value": row.value, "met": row.met}
-                if isinstance(row, Row)
-                else asdict(row)
-            )
-            for row in rows
-        ]
-        arguments.json.write_text(
-            json.dumps(
-                {
-                    "machine": machine,
-                    "microseconds": charges,
-                    "rounds": arguments.rounds,
-                    "rows": data,
-                },
-                indent=1,
-            )
-            + "\n",
-            "utf-8",
-        )
+        data = {"machine": machine, "microseconds": charges, "rounds": arguments.rounds}
+        data["rows"] = [as_data(row) for row in rows]
+        arguments.json.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     if arguments.svg:
-        arguments.svg.write_text(
-            plot(
-                [
-                    (row.what, row.against, row.subject, row.baseline)
-                    for row in made
-                    if row.quantity == "s"
-                ],
-                title,
-            ),
-            "utf-8",
-        )
+        bars = [
+            (row.what, row.against, row.subject, row.baseline)
+            for row in made
+            if row.quantity == "s"
+        ]
+        arguments.svg.write_text(plot(bars, title), "utf-8")
+
+
+def as_data(row: Row | Absent) -> dict[str, object]:
+    made = {"value": row.value, "met": row.met} if isinstance(row, Row) else {}
+    return {**asdict(row), **made}
 
 
 def table_of(rows: list[Row | Absent], title: str) -> Table:

@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import json
 import os
-import socket
 import statistics
 import time
 from collections.abc import Callable
@@ -32,8 +31,9 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.forked_workers import end_worker, worker_process
-from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, release
+from grader.runtime.forked_workers import end_worker, fork_worker
+from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare
+from grader.worker.sandbox.scratch import remove_scratch
 
 CALLS_A_WORKER = 200
 
@@ -46,16 +46,9 @@ class Forks:
 
     def start(self) -> WorkerProcess:
         """Fork a worker and return it when it has reported its guarantees."""
-        line, far_line = socket.socketpair()
-        output, far_output = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            worker_process(
-                far_line.fileno(), far_output, WorkerOptions(Limits(), "require", ()), self.prepared
-            )
-        far_line.close()
-        os.close(far_output)
-        worker = read_hello(SocketChannel(line, output, output_bytes=1 << 14), pid)
+        forked = fork_worker(WorkerOptions(Limits(), "require"), self.prepared)
+        channel = SocketChannel(forked.line, forked.output, output_bytes=1 << 14)
+        worker = read_hello(channel, forked.pid)
         assert set(worker.guarantees) == set(GUARANTEES), worker.missing
         return worker
 
@@ -92,7 +85,7 @@ def main() -> None:
     leaf = x.clone().requires_grad_()
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
     with contextlib.ExitStack() as stack:
-        stack.callback(release, prepared)
+        stack.callback(remove_scratch, prepared.scratch)
         for number in range(rounds + 1):
             session = StudentSession(
                 Forks(prepared), source=source, scenarios=scenarios, limits=Limits()

@@ -16,6 +16,7 @@ import json
 import os
 import statistics
 import time
+from typing import cast
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -31,11 +32,12 @@ from grader.judge.examples import SubmissionRun
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.proxies import Traffic
+from grader.judge.remote.session import StudentSession
 from grader.judge.runner import Judge, run_checks
 
 
 class NoBorder:
-    """A session as the plugin needs it, for a student's module in this process."""
+    """What judging needs of a ``StudentSession``, for a student's module in this process."""
 
     limits = Limits()
     loadable = True
@@ -76,7 +78,7 @@ def rounds_of(judge: Judge, checks: pytest.Session, rounds: int) -> list[float]:
     gc.freeze()  # as a lesson server does: the garbage collector leaves torch alone
     for number in range(rounds + 1):
         began = time.perf_counter()
-        session = NoBorder(source, judge.plugin.scenarios)
+        session = cast("StudentSession", NoBorder(source, judge.plugin.scenarios))
         run = SubmissionRun(session, Seeds(number), judge.plugin.tr.fresh())
         with judge.plugin.judging(run):
             run_checks(checks, run)

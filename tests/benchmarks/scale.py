@@ -21,13 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grader.classroom.batch import Graded, PageOptions, render
-from grader.classroom.cluster import graded_in, packed
+from grader.classroom.cluster import ClusterAnswer
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
@@ -77,23 +78,23 @@ def recorded(
     from grader.core.messages import Settings
     from grader.runtime.grading import grade_submission
 
-    texts, pages = [], []
+    texts = []
     for answer in answers:
         file = LessonFile(lesson, f"{lesson}.py", answer)
         settings = Settings(5, "auto", course.limits)
         report = grade_submission(
             host, course, [course.lesson(lesson)], {lesson: file}, settings, name="recorded"
         )
-        texts.append(json.dumps(report.as_json()))
-        pages.append(packed(render(report, PageOptions(PersonalPart(), reveal=False))))
+        page = zlib.compress(render(report, PageOptions(PersonalPart(), reveal=False)), 1)
+        answered = ClusterAnswer(report, page if rendered else None)
+        texts.append(json.dumps(answered.as_json()))
 
     def repeat(
         _: object, __: object, ___: object, files: Any, *____: object, name: str, page: object
     ) -> Graded:
         ending = files[lesson].text.rpartition("# ")[2].strip()
         number = int(ending) % len(texts) if ending.isdecimal() else 0  # the reference has none
-        found = {"report": json.loads(texts[number]), "page": pages[number] if rendered else None}
-        graded = graded_in(found)
+        graded = ClusterAnswer.from_json(json.loads(texts[number])).graded()
         return replace(graded, report=replace(graded.report, submission=name))
 
     return repeat

@@ -22,7 +22,8 @@ from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.workers import read_hello
 from grader.runtime.fork_server import warm_up
 from grader.runtime.forked_workers import end_worker, worker_process
-from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare, release
+from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare
+from grader.worker.sandbox.scratch import remove_scratch
 
 
 def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
@@ -66,7 +67,7 @@ def main() -> None:
                 if number:
                     times[kind].append(took)
     finally:
-        release(prepared)
+        remove_scratch(prepared.scratch)
     print(json.dumps({kind: round(statistics.median(kept), 3) for kind, kept in times.items()}))
 
 

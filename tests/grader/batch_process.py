@@ -12,6 +12,25 @@ from pathlib import Path
 import grader
 from grader.classroom.gradebook.store import DATABASE
 
+REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
+DOUBLES = (
+    "return 2 * x",
+    "return x * x",
+    "return 2 *",
+    "raise KeyError(x)",
+    "return x.detach() * 2",
+)
+
+
+def write_answers(place: Path, count: int) -> Path:
+    """Write a class for the small course in which each answer is one of five."""
+    for number in range(count):
+        folder = place / f"student{number:02}"
+        folder.mkdir(parents=True)
+        text = f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
+        (folder / "tiny.py").write_text(text)
+    return place
+
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:
     """Start the command in a session of its own; ``log_tail`` returns what it printed."""

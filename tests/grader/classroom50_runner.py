@@ -54,6 +54,10 @@ class Run:
     outputs: dict[str, str]
     assets: dict[str, str]
 
+    @property
+    def score(self) -> tuple[int, int] | None:
+        return (self.result["score"], self.result["max-score"]) if self.result else None
+
 
 def checked_out(folder: Path, files: Mapping[str, str]) -> str:
     """Commit a student's files; return the commit."""
@@ -62,11 +66,8 @@ def checked_out(folder: Path, files: Mapping[str, str]) -> str:
         (folder / path).write_text(text, "utf-8")
     dates = {"GIT_AUTHOR_DATE": COMMIT_DATE, "GIT_COMMITTER_DATE": COMMIT_DATE}
     who = ["-c", "user.name=ann", "-c", "user.email=ann@example.edu", "-c", "commit.gpgsign=false"]
-    for command in (
-        ["init", "-q"],
-        ["add", "-A"],
-        [*who, "commit", "-qm", "work", "--allow-empty"],
-    ):
+    commit = [*who, "commit", "-qm", "work", "--allow-empty"]
+    for command in (["init", "-q"], ["add", "-A"], commit):
         subprocess.run(["git", *command], cwd=folder, check=True, env={**os.environ, **dates})
     shown = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
@@ -113,17 +114,14 @@ def run(
     if code == 0:
         found = json.loads(result.read_text("utf-8"))
         refuse_invalid(found, ours)
+    assets = [checkout / name for name in wanted]
     return Run(
         code,
         log,
         found,
         body.read_text("utf-8") if body.exists() else "",
         dict(line.split("=", 1) for line in output.read_text("utf-8").splitlines()),
-        {
-            name: (checkout / name).read_text("utf-8")
-            for name in wanted
-            if (checkout / name).exists()
-        },
+        {path.name: path.read_text("utf-8") for path in assets if path.exists()},
     )
 
 

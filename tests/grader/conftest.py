@@ -11,7 +11,6 @@ import signal
 # Before torch is imported: a fork of a process that ran two threads hangs.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,19 +22,13 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
 
 from browser import browser  # noqa: F401 - a fixture
+from forked import Students, forked_students
+from graded import course, grade_fragment, grade_mistake, grade_text  # noqa: F401 - fixtures
 from in_process import Run, grade_here, lend
 from plain_python import PlainPython
 
-from grader.core.limits import Limits
-from grader.core.messages import WorkerOptions
 from grader.course.course import Course, load_course
-from grader.course.source import Source
-from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession
-from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.client import ForkServerClient, default_mode
-from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import Prepared
 
 torch.set_num_threads(1)
@@ -51,67 +44,23 @@ SMALL_COURSE = Path(__file__).parent / "small_course"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this system can't do."""
-    missing = {
-        "linux": (
-            sys.platform != "linux",
-            "needs Linux: forks beside torch, its sandbox, or /proc",
-        ),
-        "posix": (sys.platform == "win32", "needs Unix: its terminals, links, modes or signals"),
-    }
-    for name, (lacks, reason) in missing.items():
-        for item in items if lacks else ():
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.skip(reason=reason))
-
-
-class ForkedWorkers:
-    """Workers forked from the test process, as the fork server does."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-
-    def start(self) -> WorkerProcess:
-        line, far_line = socket.socketpair()
-        output, far_output = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            worker_process(
-                far_line.fileno(), far_output, WorkerOptions(self.limits, "off", ()), Prepared()
-            )
-        far_line.close()
-        os.close(far_output)
-        return read_hello(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
-
-    def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        worker.channel.settle()
-        worker.channel.close()
-        status = end_worker(worker.pid, died=died)
-        return None if status is None else ExitStatus.of_code(os.waitstatus_to_exitcode(status))
+    missing: dict[str, str] = {}
+    if sys.platform != "linux":
+        missing["linux"] = "needs Linux: forks beside torch, its sandbox, or /proc"
+    if sys.platform == "win32":
+        missing["posix"] = "needs Unix: its terminals, links, modes or signals"
+    for item in items:
+        for name in missing.keys() & {marker.name for marker in item.iter_markers()}:
+            item.add_marker(pytest.mark.skip(reason=missing[name]))
 
 
 @pytest.fixture
-def remote() -> Iterator[Callable[..., RemoteStudent]]:
-    """Return ``remote(source, scenarios="", **limits)``, which
-    makes a student in a forked worker.
-    """
+def remote(tmp_path: Path) -> Iterator[Students]:
+    """Return ``forked_students`` whose workers are not confined."""
     if default_mode() != "fork":
         pytest.skip("forks workers from this process, which is safe beside torch on Linux only")
-    sessions = []
-
-    def make(source: str, scenarios: str = "", **limits: float) -> RemoteStudent:
-        bounds = Limits.from_dict(limits)
-        session = StudentSession(
-            ForkedWorkers(bounds),
-            source=Source(source, "lesson.py"),
-            scenarios=scenarios,
-            limits=bounds,
-        )
-        sessions.append(session)
-        return RemoteStudent(session)
-
-    yield make
-    for session in sessions:
-        session.close()
+    with forked_students(Prepared(tmp_path), "off") as make:
+        yield make
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,9 @@ import builtins
 import contextlib
 import ctypes
 import errno
+import functools
 import importlib
+import inspect
 import io
 import os
 import pathlib
@@ -40,21 +42,11 @@ from typing import Any
 OURS = ("grader", "tests", "test_", "conftest")
 PLATFORMS = {"windows": "win32", "macos": "darwin"}
 MODULES = {
-    "windows": {
-        "fcntl",
-        "resource",
-        "termios",
-        "pty",
-        "tty",
-        "pwd",
-        "grp",
-        "readline",
-        "syslog",
-        "posix",
-        "curses",
-        "_posixsubprocess",
-    },
-    "macos": {"spwd", "ossaudiodev", "msvcrt", "winreg"},
+    "windows": (
+        "_posixsubprocess curses fcntl grp posix pty pwd readline resource syslog termios"
+        " tty".split()
+    ),
+    "macos": "spwd ossaudiodev msvcrt winreg".split(),
 }
 """The modules that can't be imported there."""
 NAMES = {
@@ -104,13 +96,8 @@ NAMES = {
 """The names that these modules of the standard library lack there."""
 ENCODING, LINE_END = "cp949", "\r\n"
 FORBIDDEN = set('<>:"|?*') | {chr(code) for code in range(32)}
-RESERVED = {
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    *(f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789"),
-}
+PORTS = [f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789"]
+RESERVED = {"con", "prn", "aux", "nul", *PORTS}
 STATUSES = {
     signal.SIGSEGV: 0xC0000005,
     signal.SIGABRT: 3,
@@ -304,70 +291,11 @@ def wrap(owner: Any, method: str, before: Callable[..., Any]) -> None:
 
 def text_as_on_windows() -> None:
     """Make text files without an encoding or line end use Korean Windows' defaults."""
-    real, real_fdopen = io.open, os.fdopen
-
-    def opened(
-        file: Any,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: Any = None,
-        errors: Any = None,
-        newline: Any = None,
-        closefd: bool = True,
-        opener: Any = None,
-    ) -> Any:
-        if asked_by_us():
-            may_be_named(file, mode)
-            encoding, newline = habits(mode, encoding, newline)
-        return real(file, mode, buffering, encoding, errors, newline, closefd, opener)
-
-    def fdopened(
-        fd: int,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: Any = None,
-        errors: Any = None,
-        newline: Any = None,
-        closefd: bool = True,
-    ) -> Any:
-        if asked_by_us():
-            encoding, newline = habits(mode, encoding, newline)
-        return real_fdopen(fd, mode, buffering, encoding, errors, newline, closefd)
-
-    def path_open(
-        self: Path,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: Any = None,
-        errors: Any = None,
-        newline: Any = None,
-    ) -> Any:
-        if asked_by_us():
-            may_be_named(self, mode)
-            encoding, newline = habits(mode, encoding, newline)
-        return real(self, mode, buffering, encoding, errors, newline)
-
-    def read_text(self: Path, encoding: Any = None, errors: Any = None, newline: Any = None) -> str:
-        ours = asked_by_us()
-        with real(
-            self, "r", -1, encoding or (ENCODING if ours else None), errors, newline
-        ) as stream:
-            return str(stream.read())
-
-    def write_text(
-        self: Path, data: str, encoding: Any = None, errors: Any = None, newline: Any = None
-    ) -> int:
-        if asked_by_us():
-            may_be_named(self, "w")
-            encoding, newline = habits("w", encoding, newline)
-        with real(self, "w", -1, encoding, errors, newline) as stream:
-            return int(stream.write(data))
-
-    builtins.open = opened
-    os.fdopen = fdopened  # type: ignore[assignment]
-    pathlib.Path.open = path_open  # type: ignore[method-assign]
-    pathlib.Path.read_text = read_text  # type: ignore[method-assign]
-    pathlib.Path.write_text = write_text  # type: ignore[method-assign]
+    builtins.open = with_habits(io.open)
+    os.fdopen = with_habits(io.open)
+    pathlib.Path.open = with_habits(pathlib.Path.open)  # type: ignore[method-assign]
+    pathlib.Path.read_text = with_habits(pathlib.Path.read_text)  # type: ignore[method-assign]
+    pathlib.Path.write_text = with_habits(pathlib.Path.write_text, "w")  # type: ignore[method-assign]
     if not sys.flags.utf8_mode and (sys.flags.isolated or not os.environ.get("PYTHONIOENCODING")):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -377,17 +305,30 @@ def text_as_on_windows() -> None:
                 )
 
 
-def habits(mode: str, encoding: Any, newline: Any) -> tuple[Any, Any]:
-    """Return the encoding and line end of a text file that is opened there."""
-    if "b" in mode:
-        return encoding, newline
-    writes = set(mode) & set("wax+")
-    return encoding or ENCODING, LINE_END if newline is None and writes else newline
+def with_habits(real: Callable[..., Any], mode: str = "r") -> Callable[..., Any]:
+    """Wrap a function that opens a file, with this mode unless it is given another."""
+    signature = inspect.signature(real)
+
+    @functools.wraps(real)
+    def called(*args: Any, **how: Any) -> Any:
+        if not asked_by_us():
+            return real(*args, **how)
+        given = signature.bind(*args, **how)
+        given.apply_defaults()
+        wanted = set(given.arguments.get("mode", mode))
+        may_be_named(args[0], wanted)
+        if "b" not in wanted:
+            given.arguments["encoding"] = given.arguments["encoding"] or ENCODING
+            if given.arguments.get("newline") is None and wanted & set("wax+"):
+                given.arguments["newline"] = LINE_END
+        return real(*given.args, **given.kwargs)
+
+    return called
 
 
-def may_be_named(file: Any, mode: str) -> None:
-    """Raise OSError if Windows does not allow that file name."""
-    if isinstance(file, str | Path) and set(mode) & set("wax"):
+def may_be_named(file: Any, mode: set[str]) -> None:
+    """Raise OSError if Windows does not allow a file of that name to be made."""
+    if isinstance(file, str | Path) and mode & set("wax"):
         name = Path(file).name
         if (
             set(name) & FORBIDDEN
@@ -418,7 +359,7 @@ def files_as_on_windows() -> None:
     for name in ("unlink", "remove", "replace", "rename"):
         setattr(os, name, refusing(getattr(os, name)))
     wrap(os, "open", opening)
-    wrap(Path, "mkdir", lambda path, *_, **__: may_be_named(path, "w"))
+    wrap(Path, "mkdir", lambda path, *_, **__: may_be_named(path, {"w"}))
 
 
 def refuse_held(path: Any, dir_fd: int | None) -> None:

@@ -7,8 +7,6 @@ answering each ``observe`` like the reference. ``-v`` names the checks.
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +14,8 @@ from typing import Any
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
-from grader.judge.checks import CheckSpec
-from grader.judge.local_student import LocalStudent
-from grader.judge.random_inputs import RandomInputs
+from grader.judge.checks import CheckSpec, call_check
+from grader.judge.local_student import LocalStudent, execute
 
 Check = Callable[..., None]
 
@@ -61,15 +58,12 @@ class Uncallable:
 def checks_of(lesson: Lesson) -> dict[str, Check]:
     """Return a lesson's checks by name."""
     found: dict[str, Check] = {}
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
-        spec = importlib.util.spec_from_file_location(f"{lesson.id}_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+    for path in lesson.check_files:
+        module = execute(path.read_text("utf-8"), path.stem, str(path))
         found |= {
-            name: function
-            for name, function in vars(module).items()
-            if inspect.isfunction(function) and hasattr(function, "check")
+            name: one
+            for name, one in vars(module).items()
+            if isinstance(getattr(one, "check", None), CheckSpec)
         }
     return found
 
@@ -91,9 +85,8 @@ def observed_points(lesson: Lesson) -> dict[str, float]:
     reference = reference_of(lesson)
     found = {}
     for name, check in checks_of(lesson).items():
-        given = {"student": Observed(reference), "reference": reference, "draw": RandomInputs(3)}
         try:
-            check(**{wanted: given[wanted] for wanted in inspect.signature(check).parameters})
+            call_check(check, student=Observed(reference), reference=reference, seed=3)
         except Exception:
             continue
         if not spec_of(check).bonus:

@@ -24,13 +24,15 @@ def modules() -> dict[str, Path]:
     found = {}
     for path in PACKAGE.rglob("*.py"):
         if "_course" not in path.parts:
-            name = (
-                ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-                .removesuffix("__init__")
-                .rstrip(".")
-            )
-            found[name] = path
+            parts = path.relative_to(PACKAGE).with_suffix("").parts
+            found[".".join(parts).removesuffix("__init__").rstrip(".")] = path
     return found
+
+
+def output_of(code: str) -> str:
+    """Return what Python prints for some code in a process of its own."""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
 
 
 def test_the_supervisor_never_imports_torch_or_pytest() -> None:
@@ -39,31 +41,15 @@ def test_the_supervisor_never_imports_torch_or_pytest() -> None:
     # A process of its own, which runs a user's file with the user's rights.
     apart = ("render.graph.tracing_process",)
     light = ("core", "course", "render", "classroom", "verify", "cli")
-    ours = ", ".join(
-        sorted(
-            f"grader.{name}"
-            for name in modules()
-            if name.split(".")[0] in light and name not in apart
-        )
-    )
-    code = f"import sys, {ours}; print({heavy})"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        == "[]"
-    )
+    names = {name for name in modules() if name.split(".")[0] in light} - {*apart}
+    ours = ", ".join(f"grader.{name}" for name in sorted(names))
+    assert output_of(f"import sys, {ours}; print({heavy})") == "[]"
 
 
 def test_the_fork_server_loads_torch_in_its_warm_up() -> None:
     """There garbage collection is off, which saves a tenth of a second at each start."""
     code = "import sys, grader.runtime.fork_server; print('torch' in sys.modules)"
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout
-        == "False\n"
-    )
+    assert output_of(code) == "False"
 
 
 def test_nothing_unpickles() -> None:
@@ -97,18 +83,9 @@ def test_the_fork_server_reads_envelopes_and_nothing_else() -> None:
 
 def test_the_main_modules_of_processes_are_where_their_names_say() -> None:
     """A process is started by its main module's name, which no import checks."""
-    names = (
-        CLASSROOM50_MAIN,
-        COMPAT_CHECK,
-        DEBUGGER,
-        FORK_SERVER,
-        GRADESCOPE_MAIN,
-        SPAWNED_WORKER,
-        TRACING_PROCESS,
-    )
+    names = (CLASSROOM50_MAIN, COMPAT_CHECK, DEBUGGER, FORK_SERVER, GRADESCOPE_MAIN)
     found = modules()
-    for name in names:
+    for name in (*names, SPAWNED_WORKER, TRACING_PROCESS):
         tree = ast.parse(found[name.removeprefix("grader.")].read_text("utf-8"))
-        assert "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, (
-            name
-        )
+        functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        assert "main" in functions, name

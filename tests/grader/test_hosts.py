@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -40,6 +41,7 @@ from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
 from grader.runtime.forked_workers import end_worker, fork_worker
 from grader.runtime.grading import grade_submission
+from grader.worker import sandbox
 from grader.worker.sandbox import Prepared, hide, landlock
 from grader.worker.sandbox.scratch import prefix_of
 
@@ -52,9 +54,7 @@ SUICIDE = "import os, signal\ndef die(): os.kill(os.getpid(), signal.SIGKILL)"
 @pytest.fixture
 def work(tmp_path: Path, small_course: Course) -> Path:
     """Make a folder with a right answer to one lesson of the small course."""
-    (tmp_path / "tiny.py").write_text(
-        small_course.lesson("tiny").solution.read_text("utf-8"), "utf-8"
-    )
+    shutil.copy(small_course.lesson("tiny").solution, tmp_path)
     return tmp_path
 
 
@@ -115,15 +115,31 @@ def test_too_little_memory_for_torch_is_said(work: Path, small_course: Course) -
 
 @pytest.mark.fork
 @pytest.mark.skipif(not landlock.abi(), reason="needs Landlock")
-def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
+def test_what_landlock_refuses_is_a_missing_guarantee(tmp_path: Path) -> None:
     hide()  # as the fork server is
     ruleset = os.open(os.devnull, os.O_RDONLY)
-    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(None, ruleset))
     try:
-        channel = SocketChannel(worker.line, worker.output, output_bytes=100)
-        assert read_hello(channel, worker.pid).missing == ("files", "network")
+        assert missing_in(Prepared(tmp_path, ruleset)) == ("files", "network")
     finally:
         os.close(ruleset)
+
+
+def test_without_proc_two_guarantees_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
+    missing = missing_in(Prepared(tmp_path))
+    assert {"memory", "processes"} <= set(missing)
+    assert "time" not in missing
+
+
+def missing_in(prepared: Prepared) -> tuple[str, ...]:
+    """Return the guarantees that a worker says are missing."""
+    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), prepared)
+    try:
+        channel = SocketChannel(worker.line, worker.output, output_bytes=100)
+        return read_hello(channel, worker.pid).missing
+    finally:
         end_worker(worker.pid, died=False)
         worker.close()
 
@@ -131,14 +147,8 @@ def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
 def test_a_missing_guarantee_is_one_line_on_the_terminal(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    from grader.core.i18n import Catalogue
-    from grader.render.terminal import plain_text
-
     settings = Settings(1, "auto", small_course.limits, without=("landlock",))
-    files = {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}
-    lessons = [small_course.lesson("tiny")]
-    report = grade_submission(host, small_course, lessons, files, settings, name="a")
-    text = plain_text(report, Catalogue(), columns=100)
+    text = plain_text(report_of(host, small_course, settings), Catalogue(), columns=100)
     sentence = "This system does not limit your code's use of: files, network."
     assert text.count(sentence) == 1
     assert sentence in text.splitlines()
@@ -224,11 +234,11 @@ def kills_from(first: int) -> Callable[[], int]:
     return itertools.count(first).__next__
 
 
-def report_of(client: ForkServerClient, course: Course) -> Report:
+def report_of(client: ForkServerClient, course: Course, settings: Settings | None = None) -> Report:
     files = {
         lesson.id: LessonFile(lesson.id, f"{lesson.id}.py", RIGHT) for lesson in course.lessons
     }
-    settings = Settings(1, limits=course.limits)
+    settings = settings or Settings(1, limits=course.limits)
     return grade_submission(client, course, course.lessons * 2, files, settings, name="a")
 
 
@@ -257,27 +267,21 @@ def starved(clock: Clock) -> Starvation:
     return starvation
 
 
-def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(clock: Clock) -> None:
+@pytest.mark.parametrize(
+    ("waited", "used", "used_by_judge", "left"),
+    [(6.0, 4.0, 0.0, 6.0), (0.0, 0.0, 0.0, 0.0), (30.0, 20.0, 0.0, 0.0), (8.0, 4.0, 6.0, 0.0)],
+    ids=["waits", "sleeps", "its threads wait for each other", "it and its judge do"],
+)
+def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(
+    waited: float, used: float, used_by_judge: float, left: float, clock: Clock
+) -> None:
+    """Not if the worker sleeps or computes, nor if it prints without end and the judge reads: the
+    host has processors for both.
+    """
     deadline = Deadline(10.0, starved(clock).seconds_since)
-    clock.now, clock.waited, clock.used = 10.0, 6.0, 4.0
-    assert deadline.left() == pytest.approx(6.0)
-    clock.now, clock.used = 16.0, 10.0
-    assert deadline.left() <= 0
-
-
-def test_a_worker_that_sleeps_or_computes_gets_no_more_time(clock: Clock) -> None:
-    sleeping = Deadline(10.0, starved(clock).seconds_since)
-    clock.now = 10.0
-    assert sleeping.left() <= 0
-    contending = Deadline(10.0, starved(clock).seconds_since)  # its own threads wait for each other
-    clock.now, clock.waited, clock.used = 20.0, 30.0, 20.0
-    assert contending.left() <= 0
-
-
-def test_a_worker_and_a_judge_that_wait_for_each_other_get_no_more_time(clock: Clock) -> None:
-    """One prints without end and the other reads it; the host has processors for both."""
-    deadline = Deadline(10.0, starved(clock).seconds_since)
-    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, 8.0, 4.0, 6.0
+    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, waited, used, used_by_judge
+    assert max(0.0, deadline.left()) == pytest.approx(left)
+    clock.now, clock.used = 10.0 + left, used + left
     assert deadline.left() <= 0
 
 
@@ -357,10 +361,25 @@ def test_a_path_that_is_too_long_is_one_sentence(
     assert "File name too long" in said
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (
+            "No usable temporary directory found in ['/tmp']",
+            2,
+            "grade: no temporary folder can be written. Name one in the variable TMPDIR\n",
+        ),
+        ("No such file or directory", 3, "the grader's own fault"),
+    ],
+)
 def test_without_a_temporary_folder_one_sentence_names_the_variable(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = "No usable temporary directory found in ['/tmp']"
+    """Other errors of the system are still the grader's own."""
 
     def no_folder(*_: object, **__: object) -> None:
         raise FileNotFoundError(errno.ENOENT, text)
@@ -368,34 +387,7 @@ def test_without_a_temporary_folder_one_sentence_names_the_variable(
     monkeypatch.setattr(grader.cli.cli, "main", no_folder)
     with pytest.raises(SystemExit) as ended:
         grader.cli.main(["tiny"])
-    assert ended.value.code == 2
-    expected = "grade: no temporary folder can be written. Name one in the variable TMPDIR\n"
-    assert capsys.readouterr().err == expected
-
-
-def test_other_errors_of_the_system_are_still_our_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing(*_: object, **__: object) -> None:
-        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "x")
-
-    monkeypatch.setattr(grader.cli.cli, "main", missing)
-    with pytest.raises(SystemExit) as ended:
-        grader.cli.main(["tiny"])
-    assert ended.value.code == 3
-    assert "the grader's own fault" in capsys.readouterr().err
-
-
-def test_without_proc_two_guarantees_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from grader.worker import sandbox
-
-    monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
-    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared())
-    try:
-        channel = SocketChannel(worker.line, worker.output, output_bytes=100)
-        missing = read_hello(channel, worker.pid).missing
-        assert {"memory", "processes"} <= set(missing)
-        assert "time" not in missing
-    finally:
-        end_worker(worker.pid, died=False)
-        worker.close()
+    assert ended.value.code == code
+    found = capsys.readouterr().err
+    assert said in found
+    assert code == 3 or found == said

@@ -41,7 +41,7 @@ for words in json.loads(sys.argv[1]):
     try:
         main(words)
     except SystemExit as end:
-        print("exit", *words, int(end.code or 0))
+        print("exit", int(end.code or 0), *words)
 """
 
 
@@ -69,21 +69,29 @@ class OtherPlatform:
         )
         return done.returncode, done.stdout.decode(ENCODING[self.system], "replace")
 
+    def run_commands(self, folder: Path, *commands: str) -> tuple[list[int], str]:
+        """Run ``grade`` with these lines in one process; return their exit codes and all output."""
+        words = json.dumps([shlex.split(line) for line in commands])
+        _, said = self.run(folder, words, code=RUN_COMMANDS)
+        exits = [line.split() for line in said.splitlines() if line.startswith("exit ")]
+        return [int(code) for _, code, *_ in exits], said
+
+
+def simulated(system: str, folders: pytest.TempPathFactory) -> OtherPlatform:
+    return OtherPlatform(system, interpreter(folders.mktemp(system), system))
+
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def other_platform(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> OtherPlatform:
     """Simulate each of the systems in turn."""
-    return OtherPlatform(
-        request.param, interpreter(tmp_path_factory.mktemp(request.param), request.param)
-    )
+    return simulated(request.param, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> OtherPlatform:
-    """Simulate Windows."""
-    return OtherPlatform("windows", interpreter(tmp_path_factory.mktemp("windows"), "windows"))
+    return simulated("windows", tmp_path_factory)
 
 
 def write_file(folder: Path, path: str, text: str) -> Path:
@@ -93,7 +101,7 @@ def write_file(folder: Path, path: str, text: str) -> Path:
     return folder
 
 
-# ------------------------------------------------------------------------------ the simulated syste
+# ----------------------------------------------------------------------------- the simulated system
 
 
 @pytest.mark.linux
@@ -156,30 +164,23 @@ def test_what_takes_no_grading_works(other_platform: OtherPlatform, tmp_path: Pa
     """Folders and courses are made, lessons listed, hints and completions shown, a lesson reset;
     nothing gets CR LF.
     """
-    first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
-    _, said = other_platform.run(tmp_path, json.dumps(first), code=RUN_COMMANDS)
-    assert [line for line in said.splitlines() if line.startswith("exit")] == [
-        f"exit {' '.join(words)} 0" for words in first
-    ]
+    codes, said = other_platform.run_commands(
+        tmp_path, "--help", "init 'my work'", "new savings --course mine"
+    )
+    assert codes == [0, 0, 0], said
     assert ('cd "my work"' if other_platform.system == "windows" else "cd 'my work'") in said
-    (tmp_path / "my work" / "hooks" / "hooks.py").write_text("x = 1\r\n", "utf-8", newline="")
-    then = [
-        ["list"],
-        ["next"],
-        ["hint", "hooks"],
-        ["list", "--lang", "ko"],
-        ["hint", "hooks", "--lang", "ko"],
-        ["reset", "hooks", "--yes"],
-    ]
-    _, said = other_platform.run(tmp_path / "my work", json.dumps(then), code=RUN_COMMANDS)
-    assert [line for line in said.splitlines() if line.startswith("exit")] == [
-        f"exit {' '.join(words)} 0" for words in then
-    ]
-    assert (tmp_path / "my work" / "hooks" / "hooks.py.1").read_bytes() == b"x = 1\r\n"
-    (tmp_path / "my work" / "hooks" / "hooks.py.1").unlink()
-    assert [
-        path for path in tmp_path.rglob("*.*") if path.is_file() and b"\r" in path.read_bytes()
-    ] == []
+    hooks = tmp_path / "my work" / "hooks" / "hooks.py"
+    hooks.write_text("x = 1\r\n", "utf-8", newline="")
+    codes, said = other_platform.run_commands(
+        tmp_path / "my work",
+        *("list", "next", "hint hooks", "list --lang ko", "hint hooks --lang ko"),
+        "reset hooks --yes",
+    )
+    assert codes == [0] * 6, said
+    assert hooks.with_name("hooks.py.1").read_bytes() == b"x = 1\r\n"
+    hooks.with_name("hooks.py.1").unlink()
+    files = [path for path in tmp_path.rglob("*.*") if path.is_file()]
+    assert [path for path in files if b"\r" in path.read_bytes()] == []
 
 
 @pytest.mark.linux
@@ -196,10 +197,8 @@ def test_a_lesson_is_graded_on_windows(windows: OtherPlatform, tmp_path: Path) -
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert report["sandbox"]["guarantees"] == ["environment", "descriptors"]
     assert report["lessons"][0]["file"] == "tiny.py"
-    assert (
-        b"\r"
-        not in (tmp_path / "report.json").read_bytes() + (tmp_path / "report.html").read_bytes()
-    )
+    for name in ("report.json", "report.html"):
+        assert b"\r" not in (tmp_path / name).read_bytes()
 
 
 @pytest.mark.proof
@@ -207,44 +206,26 @@ def test_a_lesson_is_graded_on_windows(windows: OtherPlatform, tmp_path: Path) -
 def test_a_class_is_graded_and_exported(other_platform: OtherPlatform, tmp_path: Path) -> None:
     """One prints, one loops, one crashes; exit statuses differ, points do not."""
     rest = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-    write_file(tmp_path / "class", "alice/tiny.py", RIGHT)
-    write_file(tmp_path / "class", "bob/tiny.py", "def double(x):\n    while True: pass\n" + rest)
-    write_file(
-        tmp_path / "class",
-        "홍길동/tiny.py",
-        "import ctypes\ndef double(x): return ctypes.string_at(0)\n" + rest,
-    )
-    _, said = other_platform.run(
-        tmp_path,
-        "batch",
-        "class",
-        "--out",
-        "out",
-        "--workers",
-        "1",
-        "--sandbox",
-        "auto",
-        "--course",
-        str(SMALL),
-    )
+    loops = "def double(x):\n    while True: pass\n"
+    crashes = "import ctypes\ndef double(x): return ctypes.string_at(0)\n"
+    for name, text in {"alice": RIGHT, "bob": loops + rest, "홍길동": crashes + rest}.items():
+        write_file(tmp_path / "class", f"{name}/tiny.py", text)
+    line = f"batch class --out out --workers 1 --sandbox auto --course {shlex.quote(str(SMALL))}"
+    _, said = other_platform.run(tmp_path, *shlex.split(line))
     assert "3 graded" in said, said
     results = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
-    assert {one["submission"]: one["score"] for one in results} == {
-        "alice": 10.0,
-        "bob": 5.0,
-        "홍길동": 5.0,
-    }
+    scores = {one["submission"]: one["score"] for one in results}
+    assert scores == {"alice": 10.0, "bob": 5.0, "홍길동": 5.0}
     outcomes = {
         one["submission"]: {check["outcome"] for check in one["lessons"][0]["checks"]}
         for one in results
     }
     assert "timeout" in outcomes["bob"]
     assert "crashed" in outcomes["홍길동"]
-    words = [["export", "out", "--to", name] for name in ("csv", "json", "gradescope", "junit")]
-    _, said = other_platform.run(tmp_path, json.dumps(words), code=RUN_COMMANDS)
-    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
-        "0"
-    ] * len(words), said
+    codes, said = other_platform.run_commands(
+        tmp_path, *(f"export out --to {name}" for name in ("csv", "json", "gradescope", "junit"))
+    )
+    assert codes == [0] * 4, said
     assert not [path for path in (tmp_path / "out").rglob("*.json") if b"\r" in path.read_bytes()]
 
 
@@ -254,18 +235,14 @@ def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(
     other_platform: OtherPlatform, tmp_path: Path
 ) -> None:
     write_file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
-    course = ["--course", str(SMALL)]
-    words = [
-        ["release", "bundle", *course],
-        ["replay", "tiny.double", "--show", "--sandbox", "auto", *course],
-        ["graph", "tiny.py:double", "--svg", "graph.svg"],
-    ]
-    _, said = other_platform.run(tmp_path, json.dumps(words), code=RUN_COMMANDS)
-    assert [line.split()[-1] for line in said.splitlines() if line.startswith("exit")] == [
-        "0",
-        "1",
-        "0",
-    ], said
+    course = f"--course {shlex.quote(str(SMALL))}"
+    codes, said = other_platform.run_commands(
+        tmp_path,
+        f"release bundle {course}",
+        f"replay tiny.double --show --sandbox auto {course}",
+        "graph tiny.py:double --svg graph.svg",
+    )
+    assert codes == [0, 1, 0], said
     assert not [path for path in tmp_path.rglob("*.svg") if b"\r" in path.read_bytes()]
 
 
@@ -434,8 +411,8 @@ def opened_with_defaults(path: Path) -> Iterator[str]:
 
 
 def test_every_text_file_is_opened_with_an_encoding_and_line_ends() -> None:
-    """Windows would use another encoding and other line ends,
-    so folders made there would differ.
+    """Windows would use another encoding and other line ends, so folders made there would
+    differ.
     """
     assert [
         place
@@ -454,12 +431,8 @@ def test_a_file_opened_with_defaults_is_found(tmp_path: Path) -> None:
         "os.fdopen(1, 'w', 1, 'utf-8')\n",
         "utf-8",
     )
-    assert [found.split(":")[1] for found in opened_with_defaults(tmp_path / "it.py")] == [
-        "1",
-        "3",
-        "4",
-        "5",
-    ]
+    found = [place.split(":")[1] for place in opened_with_defaults(tmp_path / "it.py")]
+    assert found == ["1", "3", "4", "5"]
 
 
 # ------------------------------------------------------------------------------------- the workflow

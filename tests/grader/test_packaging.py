@@ -1,5 +1,5 @@
-"""The wheel carries the engine and the course, no tests, and
-nothing of the machine that built it.
+"""The wheel carries the engine and the course, no tests, and nothing of the machine that built
+it.
 """
 
 from __future__ import annotations
@@ -36,27 +36,24 @@ DISTRIBUTIONS = {
 """The distributions of modules with a different name."""
 
 
+def distributions(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=!~ \[]", requirement)[0] for requirement in requirements}
+
+
 def test_everything_that_the_engine_imports_is_declared() -> None:
     """Nothing else is declared. Only type checkers know ``_typeshed``."""
     found = set()
     for path in (ROOT / "grader").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += (
-                [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-            )
-            found |= {name.split(".")[0] for name in names}
-    used = {
-        DISTRIBUTIONS.get(name, name)
-        for name in found - set(sys.stdlib_module_names) - {"grader", "_typeshed"}
-    }
-    declared = {re.split(r"[<>=!~ \[]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    extras = {
-        re.split(r"[<>=!~ \[]", one)[0]
-        for name, wanted in PROJECT["optional-dependencies"].items()
-        if name != "dev"
-        for one in wanted
-    }
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add((node.module or "").split(".")[0])
+    found -= {*sys.stdlib_module_names, "grader", "_typeshed"}
+    used = {DISTRIBUTIONS.get(name, name) for name in found}
+    declared = distributions(PROJECT["dependencies"])
+    optional = {**PROJECT["optional-dependencies"], "dev": []}
+    extras = set().union(*map(distributions, optional.values()))
     assert used <= declared | extras
     assert extras <= used
     assert declared - used <= {"numpy"}  # the lessons use it
@@ -70,21 +67,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     """Build this checkout's wheel, by the installed build backend or by one from pip."""
     target = tmp_path_factory.mktemp("wheel")
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(ROOT),
-        "--no-deps",
-        "--quiet",
-        *backend,
-        "--wheel-dir",
-        str(target),
-    ]
-    subprocess.run(
-        command, check=True, cwd=target, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    )
+    options = ["--no-deps", "--quiet", *backend, "--wheel-dir", str(target)]
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), *options]
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run(command, check=True, cwd=target, env=environment)
     (path,) = target.iterdir()
     return zipfile.ZipFile(path)
 
@@ -110,15 +96,8 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
             assert path.relative_to(ROOT).as_posix() in names
     templates = ROOT / "templates"
     shipped = {path.relative_to(templates) for path in templates.rglob("*") if path.is_file()}
+    assert len(shipped) > 10
     assert {f"grader/_templates/{path.as_posix()}" for path in shipped} <= names
-    assert {
-        "grader/core/report.schema.json",
-        "grader/_templates/report.html",
-        "grader/_templates/report.css",
-    } <= names
-    assert {
-        f"grader/_templates/{name}" for name in ("theme.css", "class.html", "class.css", "class.js")
-    } <= names
 
 
 def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
@@ -143,22 +122,15 @@ def test_an_installed_wheel_is_the_same_engine(installed: Path) -> None:
 
 
 def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
-    """It has no engine tests, no compiled files, and nothing
-    besides the package and its records.
+    """It has no engine tests, no compiled files, and nothing besides the package and its
+    records.
     """
+    tests = tuple(f"grader/_course/tests/{name}/" for name in ("grader", "attacks", "benchmarks"))
     for name in wheel.namelist():
         assert re.match(r"grader/|gradlings-[\d.]+\.dist-info/", name), name
-        assert not name.startswith(
-            (
-                "grader/_course/tests/grader/",
-                "grader/_course/tests/attacks/",
-                "grader/_course/tests/benchmarks/",
-            )
-        ), name
-        assert "__pycache__" not in name and not name.endswith(
-            (".pyc", ".sqlite", "report.json")
-        ), name
-        assert "/." not in name, name
+        assert not name.startswith(tests), name
+        assert not name.endswith((".pyc", ".sqlite", "report.json")), name
+        assert "__pycache__" not in name and "/." not in name, name
 
 
 def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(

@@ -2,9 +2,6 @@
 
 # %% exponent_like_a_base
 # q was differentiated as if it were the base.
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     y = x**q
     slope = q * x ** (q - 1)
@@ -13,9 +10,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% exponent_like_a_base
 # q was differentiated as if it were the base.
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return q / x, 1 / x
 
@@ -40,7 +34,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% factor_won_back_by_division
 # Division in torch, which gives nan where Python raises.
-import torch
 from torch.autograd import Function
 
 
@@ -82,9 +75,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% retain_grad_missing
 # What has no gradient is reported as 0.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     def number(tensor):
         return 0.0 if tensor.grad is None else float(tensor.grad)
@@ -104,9 +94,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% graph_is_cut
 # No gradient came back to what you ask about.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     x = torch.tensor(x, requires_grad=True)
     w = torch.tensor(w, requires_grad=True)
@@ -118,9 +105,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% graph_is_cut
 # No gradient came back to what you ask about.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     numbers = {
         "apple": apple,
@@ -144,9 +128,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% graph_is_cut
 # No gradient came back to what you ask about.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     x, w, b = (torch.tensor(value) for value in (x, w, b))
     loss = (w * x + b) ** 2
@@ -156,9 +137,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% graph_is_cut
 # The tax does not require grad; the intermediate gradients are computed by hand, correctly.
-import torch
-
-
 def shopping(
     apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float
 ) -> dict[str, float]:
@@ -181,9 +159,6 @@ def shopping(
 
 # %% incoming_gradient_dropped
 # The gradient that comes in from above is not multiplied.
-import torch
-
-
 class Mul(torch.autograd.Function):
     @staticmethod
     def forward(ctx, i, j):
@@ -235,20 +210,12 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% inner_derivative_missing
 # The inner derivative is missing.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 1 / x**3 + 1 / (2 * torch.sqrt(x**2))
 
 
 # %% inner_derivative_missing
 # The inner derivative is missing.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     dz_dy = 1 / x**q
     return dz_dy, torch.log(x)
@@ -256,19 +223,12 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% inner_derivative_missing
 # The inner derivative is missing.
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 3 / x + 0.5 * (x**2) ** -0.5
 
 
 # %% numerical_differences
 # Differences in place of the formula.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     def z(x):
         return torch.log(x**3) + torch.sqrt(x**2)
@@ -279,10 +239,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 # %% numerical_differences
 # Differences in place of the formula.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     z = torch.log(x**q)
     h = 1e-7
@@ -291,10 +247,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% numerical_differences
 # Differences of four points, in float64 whatever x is: right to twelve digits.
-import torch
-from torch import Tensor
-
-
 def slope(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
 
@@ -314,8 +266,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 # A formula for one number met a tensor of several.
 import math
 
-from torch import Tensor
-
 
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 1 / x**3 * 3 * x**2 + 2 * x / (2 * math.sqrt(x**2))
@@ -325,9 +275,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 # A formula for one number met a tensor of several.
 import math
 
-import torch
-from torch import Tensor
-
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return torch.tensor(q.item() / x.item()), torch.tensor(math.log(x.item()))
@@ -335,19 +282,12 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% one_path_only
 # Only one of the two paths was counted.
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 3 / x
 
 
 # %% one_path_only
 # Only one of the two paths was counted.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     dz_dw = 1 / (2 * torch.sqrt(x**2))
     dw_dx = 2 * x
@@ -356,9 +296,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 # %% passes_add_up
 # Backward ran more than once, and the gradients added up.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
     loss = (leaves[1] * leaves[0] + leaves[2]) ** 2
@@ -371,9 +308,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% passes_add_up
 # Backward ran more than once, and the gradients added up.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     names = ["apple", "tangerine", "num_apple", "num_tangerine", "ctax"]
     apple, tangerine, num_apple, num_tangerine, ctax = leaves = [
@@ -393,9 +327,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% retain_grad_missing
 # The intermediate results kept no gradient.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     apple, n_apple, tangerine, n_tangerine, tax = (
         torch.tensor(float(value), requires_grad=True)
@@ -421,9 +352,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% retain_grad_missing
 # The intermediate results kept no gradient.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     numbers = {
         "apple": apple,
@@ -447,29 +375,18 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% stops_one_step_early
 # The gradient stops one step before the end.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return q * x ** (q - 1), x**q * torch.log(x)
 
 
 # %% stops_one_step_early
 # The gradient stops one step before the end.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return q / x, torch.exp(q * torch.log(x)) * torch.log(x)
 
 
 # %% stops_one_step_early
 # The gradient stops one step before the end.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
     y = leaves[1] * leaves[0] + leaves[2]
@@ -479,9 +396,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% tensors_not_numbers
 # Tensors came back, where plain floats are promised.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
     loss = (leaves[1] * leaves[0] + leaves[2]) ** 2
@@ -490,9 +404,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% tensors_not_numbers
 # Tensors came back, where plain floats are promised.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     nodes = {
         "apple": apple,
@@ -516,10 +427,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% uses_autograd
 # Autograd did the work.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     x = x.detach().clone().requires_grad_()
     z = torch.log(x**3) + torch.sqrt(x**2)
@@ -528,10 +435,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 # %% uses_autograd
 # Autograd did the work.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     x = x.detach().clone().requires_grad_()
     q = q.detach().clone().requires_grad_()
@@ -541,10 +444,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% uses_autograd
 # Autograd did the work.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     ones = torch.ones_like(x)
     return torch.autograd.functional.jvp(
@@ -554,9 +453,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 # %% whole_numbers
 # A tensor of whole numbers can't require grad.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     numbers = {
         "apple": apple,
@@ -578,9 +474,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% whole_numbers
 # A tensor of whole numbers can't require grad.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     prices = [torch.as_tensor(price).requires_grad_() for price in (apple, tangerine)]
     pieces = [torch.as_tensor(count).requires_grad_() for count in (n_apple, n_tangerine)]
@@ -597,19 +490,12 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% wrong_order
 # The right gradients, in another order.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return torch.log(x), q / x
 
 
 # %% wrong_order
 # The right gradients, in another order.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     w, x, b = (torch.tensor(value, requires_grad=True) for value in (w, x, b))
     ((w * x + b) ** 2).backward()
@@ -618,9 +504,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% value_for_a_gradient
 # "result" is the bill itself, not its gradient.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     numbers = {
         "apple": apple,
@@ -661,10 +544,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% q_made_whole
 # The exponent is taken for a whole number.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     times = q.detach().long()
     return times / x, torch.log(x)
@@ -672,10 +551,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% q_made_whole
 # Floor division drops the fraction.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return (q // 1) / x, x.log()
 
@@ -711,68 +586,42 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% common_zero_dimensions
 # Element by element in a loop, which a tensor without dimensions does not allow.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return torch.stack([3 / one + 1 for one in x]) if x.shape != (0,) else x.clone()
 
 
 # %% common_numpy_of_graph
 # NumPy takes no tensor that requires grad.
-import torch
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return torch.as_tensor(3 / x.numpy() + 1, dtype=x.dtype)
 
 
 # %% common_numpy_of_graph
 # The same in the other function.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return torch.as_tensor(q.numpy() / x.numpy(), dtype=x.dtype), torch.log(x)
 
 
 # %% common_wrong_dtype
 # The result is float64 whatever x is.
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 3 / x.double() + 1
 
 
 # %% common_wrong_dtype
 # Both results are float64.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return q.double() / x.double(), torch.log(x).double()
 
 
 # %% common_not_finite
 # q is won back from the logarithm: 0 / 0 for an exponent of 0.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return q / x, torch.log(x**q) / q
 
 
 # %% common_writes_into_argument
 # The reciprocal is taken in place.
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     x.reciprocal_()
     return 3 * x + 1
@@ -780,10 +629,6 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 # %% common_writes_into_argument
 # The quotient is written into q.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     q /= x
     return q.clone(), torch.log(x)
@@ -791,9 +636,6 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% common_wrong_type
 # A list in place of a tuple.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaf = torch.tensor([x, w, b], dtype=torch.float64, requires_grad=True)
     (leaf[1] * leaf[0] + leaf[2]).square().backward()
@@ -809,9 +651,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% autograd_not_used
 # Tensors, but the formula is derived by hand.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     outer = 2 * torch.tensor(w * x + b)
     return tuple((outer * torch.tensor([w, x, 1.0])).tolist())
@@ -819,8 +658,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% earlier_calls_add_up
 # The leaves are kept for the next call with the same numbers, and their .grad with them.
-import torch
-
 LEAVES = {}
 
 
@@ -833,8 +670,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% earlier_calls_add_up
 # The same for the bill.
-import torch
-
 BILLS = {}
 
 
@@ -849,8 +684,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% earlier_calls_add_up
 # The leaves are made once, and their .grad is never cleared.
-import torch
-
 X, W, B = (torch.zeros((), dtype=torch.float64, requires_grad=True) for _ in "xwb")
 
 
@@ -864,8 +697,6 @@ def linear_gradients(x, w, b):
 # %% earlier_calls_add_up
 # Hooks add to a dictionary that outlives the call.
 from collections import Counter
-
-import torch
 
 SEEN = Counter()
 
@@ -888,9 +719,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% equal_numbers_share_a_leaf
 # The leaves are found by their values.
-import torch
-
-
 def linear_gradients(x, w, b):
     leaves = {
         value: torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)
@@ -901,9 +729,6 @@ def linear_gradients(x, w, b):
 
 # %% equal_numbers_share_a_leaf
 # The same for the bill.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     given = (apple, n_apple, tangerine, n_tangerine, tax)
     leaves = {
@@ -920,9 +745,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% rounded
 # The gradients are rounded to four digits.
-import torch
-
-
 def linear_gradients(x, w, b):
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
     ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
@@ -931,9 +753,6 @@ def linear_gradients(x, w, b):
 
 # %% rounded
 # The gradients are rounded to three digits.
-import torch
-
-
 def linear_gradients(x, w, b):
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
     grads = torch.autograd.grad((leaves[1] * leaves[0] + leaves[2]) ** 2, leaves)
@@ -942,9 +761,6 @@ def linear_gradients(x, w, b):
 
 # %% rounded
 # The gradients are rounded to two digits.
-import torch
-
-
 def linear_gradients(x, w, b):
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
     grads = torch.autograd.grad((leaves[1] * leaves[0] + leaves[2]) ** 2, leaves)
@@ -1015,9 +831,6 @@ def gradient_by_hand(x):
 
 # %% argument_detached
 # q is made to require no grad.
-import torch
-
-
 def power_gradients_by_hand(x, q):
     q.requires_grad_(False)
     return q / x, torch.log(x)
@@ -1025,9 +838,6 @@ def power_gradients_by_hand(x, q):
 
 # %% quotient_near_zero
 # log(x) is had from z, except where q is 0.
-import torch
-
-
 def power_gradients_by_hand(x, q):
     quotient = torch.log(x**q) / q
     return q / x, torch.where(q == 0, torch.log(x), quotient)
@@ -1035,9 +845,6 @@ def power_gradients_by_hand(x, q):
 
 # %% quotient_near_zero
 # A small number stands for q = 0.
-import torch
-
-
 def power_gradients_by_hand(x, q):
     divisor = q.where(q != 0, torch.full_like(q, 1e-3))
     z = (x**divisor).log()
@@ -1046,9 +853,6 @@ def power_gradients_by_hand(x, q):
 
 # %% autograd_for_comparison_only
 # backward runs, the formula is compared with it, and the formula is returned.
-import torch
-
-
 def linear_gradients(x, w, b):
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
     ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
@@ -1062,9 +866,6 @@ def linear_gradients(x, w, b):
 
 # %% gradient_divided_by_x
 # x is a plain number: its gradient is won from that of w.
-import torch
-
-
 def linear_gradients(x, w, b):
     w_leaf, b_leaf = torch.tensor([w, b], dtype=torch.float64).requires_grad_().unbind()
     to_w, to_b = torch.autograd.grad((w_leaf * x + b_leaf) ** 2, (w_leaf, b_leaf))
@@ -1095,8 +896,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% cache_forgets_an_argument
 # The gradients are looked up by x and w.
-import torch
-
 FOUND = {}
 
 
@@ -1121,9 +920,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% numerical_differences
 # Only the path through w is a central difference.
-import torch
-
-
 def gradient_by_hand(x):
     y = x.detach().double()
     up, down = ((y + h).square().sqrt() for h in (1e-6, -1e-6))
@@ -1132,8 +928,6 @@ def gradient_by_hand(x):
 
 # %% earlier_calls_add_up
 # One of three leaves keeps its .grad from call to call.
-import torch
-
 B = torch.zeros((), dtype=torch.float64, requires_grad=True)
 
 
@@ -1146,9 +940,6 @@ def linear_gradients(x, w, b):
 
 # %% common_few_digits
 # The factor 3 is rounded.
-import torch
-
-
 def gradient_by_hand(x):
     return 2.99999999 / x + 1
 
@@ -1161,18 +952,12 @@ def gradient_by_hand(x):
 
 # %% common_rounded_to_float32
 # Both formulas are computed in float32.
-import torch
-
-
 def power_gradients_by_hand(x, q):
     return (q.float() / x.float()).to(x.dtype), torch.log(x.float()).to(x.dtype)
 
 
 # %% tiny_q_dropped
 # A q close to 0 is taken for 0.
-import torch
-
-
 def power_gradients_by_hand(x, q):
     return torch.where(q.abs() < 1e-6, torch.zeros_like(x), q / x), torch.log(x)
 
@@ -1190,9 +975,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% pieces_made_whole
 # A tensor of ints holds the pieces.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     pieces = torch.tensor([n_apple, n_tangerine], dtype=torch.int64).double().requires_grad_()
     prices = torch.tensor([apple, tangerine], dtype=torch.float64, requires_grad=True)

@@ -2,18 +2,12 @@
 
 # %% arguments_converted
 # Everything becomes a tensor before it is passed on.
-import torch
-
-
 def as_callable(function):
     return lambda *args: function.apply(*map(torch.as_tensor, args))
 
 
 # %% arguments_converted
 # Numbers become float64 tensors, which compute the same.
-import torch
-
-
 def as_callable(function):
     def call(*args):
         new = [a if torch.is_tensor(a) else torch.tensor(a, dtype=torch.float64) for a in args]
@@ -24,9 +18,6 @@ def as_callable(function):
 
 # %% common_constant_factor
 # The value is the sum, counted twice.
-from torch.autograd import Function
-
-
 class Add(Function):
     ...
 
@@ -37,9 +28,6 @@ class Add(Function):
 
 # %% common_empty_input
 # The smallest base is checked, which an empty tensor does not have.
-from torch.autograd import Function
-
-
 class Pow(Function):
     ...
 
@@ -53,9 +41,6 @@ class Pow(Function):
 
 # %% common_not_finite
 # The product is divided by each factor.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -71,9 +56,6 @@ class Mul(Function):
 
 # %% common_not_finite
 # The logarithm of the base is computed from the result, divided by the exponent.
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -89,10 +71,6 @@ class Pow(Function):
 
 # %% common_wrong_dtype
 # The sum is written into a tensor of the default dtype.
-import torch
-from torch.autograd import Function
-
-
 class Add(Function):
     ...
 
@@ -106,9 +84,6 @@ class Add(Function):
 
 # %% common_wrong_dtype
 # The power is computed and returned in float32.
-from torch.autograd import Function
-
-
 class Pow(Function):
     ...
 
@@ -120,9 +95,6 @@ class Pow(Function):
 
 # %% common_wrong_sign
 # The value has the other sign.
-from torch.autograd import Function
-
-
 class Mul(Function):
     ...
 
@@ -167,37 +139,25 @@ def as_callable(function):
 
 # %% global_in_place_of_argument
 # The second argument is named t, but a global y is saved and used instead.
-import torch
-from torch.autograd import Function
-
 y = torch.tensor([4.0, 5.0, 6.0], dtype=torch.float64)
 
 
 class Mul(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, t):
         ctx.save_for_backward(x, y)
         return x * t
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, y = ctx.saved_tensors
-        return grad_output * y, grad_output * x
-
 
 # %% global_in_place_of_argument
 # The exponent of an example, left over, is used in backward.
-import torch
-from torch.autograd import Function
-
 exponent = torch.tensor(3.0)
 
 
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -207,14 +167,8 @@ class Pow(Function):
 
 # %% gradient_left_out
 # The exponent is taken for a constant.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -224,14 +178,8 @@ class Pow(Function):
 
 # %% gradient_left_out
 # Only the first factor gets its gradient.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -241,14 +189,8 @@ class Mul(Function):
 
 # %% gradient_of_another_shape
 # The gradients are summed up.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -258,15 +200,8 @@ class Mul(Function):
 
 # %% gradient_of_another_shape
 # A dot product where elements are multiplied; BroadcastMul sums over everything.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -276,9 +211,6 @@ class Pow(Function):
 
 # %% gradient_passed_through
 # The backward of a sum.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -291,14 +223,8 @@ class Mul(Function):
 
 # %% gradient_passed_through
 # The same, with clones.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -307,14 +233,8 @@ class Pow(Function):
 
 # %% gradients_swapped
 # Each factor gets its own value.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -324,15 +244,8 @@ class Mul(Function):
 
 # %% gradients_swapped
 # The gradient of the exponent comes first.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -342,9 +255,6 @@ class Pow(Function):
 
 # %% ignores_grad_output
 # The two factors come back, swapped as they should be, without what came in.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -360,14 +270,8 @@ class Mul(Function):
 
 # %% ignores_grad_output
 # Ones, since the derivative of a sum is 1.
-import torch
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -376,15 +280,8 @@ class Add(Function):
 
 # %% ignores_grad_output
 # Both derivatives of the power alone.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -394,14 +291,8 @@ class Pow(Function):
 
 # %% ignores_grad_output
 # Only the second gradient lacks grad_output.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -413,44 +304,28 @@ class Mul(Function):
 
 # %% name_that_is_no_argument
 # The second argument is named t, but y is saved.
-from torch.autograd import Function
-
-
 class Mul(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, t):
-        ctx.save_for_backward(x, y)  # noqa: F821
+        ctx.save_for_backward(x, y)
         return x * t
 
+
+# %% name_that_is_no_argument
+# ctx is misspelt in the def of backward.
+class Mul(Function):
+    ...
+
     @staticmethod
-    def backward(ctx, grad_output):
+    def backward(cts, grad_output):
         x, y = ctx.saved_tensors
         return grad_output * y, grad_output * x
 
 
 # %% name_that_is_no_argument
-# ctx is misspelt in the def of backward.
-from torch.autograd import Function
-
-
-class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
-
-    @staticmethod
-    def backward(cts, grad_output):
-        x, y = ctx.saved_tensors  # noqa: F821
-        return grad_output * y, grad_output * x
-
-
-# %% name_that_is_no_argument
 # backward uses forward's variables.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -458,18 +333,13 @@ class Pow(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)  # noqa: F821
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
 
 
 # %% nonlinear_in_grad_output
 # The size of the incoming gradient, without its sign.
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -478,15 +348,8 @@ class Add(Function):
 
 # %% nonlinear_in_grad_output
 # Clipped, to be safe.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -497,9 +360,6 @@ class Pow(Function):
 
 # %% nonlinear_in_grad_output
 # Only the sign of grad_output is used.
-import torch
-
-
 class Mul(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -539,14 +399,8 @@ class Add(nn.Module):
 
 # %% not_summed_by_backward
 # The sums are left to the engine.
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -556,14 +410,8 @@ class BroadcastMul(Function):
 
 # %% not_summed_by_backward
 # Only dimensions that an input lacks are summed, not those of size 1.
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -579,44 +427,31 @@ class BroadcastMul(Function):
 
 # %% nothing_saved
 # save_for_backward was forgotten.
-from torch.autograd import Function
-
-
 class Mul(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, y):
         return x * y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, y = ctx.saved_tensors
-        return grad_output * y, grad_output * x
-
 
 # %% nothing_saved
 # Two calls of save_for_backward: the second replaces the first.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, q):
         ctx.save_for_backward(x)
         ctx.save_for_backward(q)
         return x**q
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q = ctx.saved_tensors
-        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
-
 
 # %% other_function_runs
 # Mul, whatever was given.
 class CustomOp:
     def __call__(self, x, y):
-        return Mul.apply(x, y)  # noqa: F821
+        return Mul.apply(x, y)
 
 
 def as_callable(function):
@@ -652,9 +487,6 @@ def as_callable(function):
 
 # %% stash_on_ctx
 # Attributes in place of save_for_backward.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -668,10 +500,6 @@ class Mul(Function):
 
 # %% stash_on_ctx
 # A list on ctx, beside one saved tensor.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -688,9 +516,6 @@ class Pow(Function):
 
 # %% stash_outside
 # The class keeps the factors.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -705,9 +530,6 @@ class Mul(Function):
 
 # %% stash_outside
 # A global dictionary keeps base and exponent.
-import torch
-from torch.autograd import Function
-
 kept = {}
 
 
@@ -725,9 +547,6 @@ class Pow(Function):
 
 # %% stash_outside
 # The logarithm of the base is an attribute of the class, the rest is saved.
-from torch.autograd import Function
-
-
 class Pow(Function):
     logarithm = None
 
@@ -745,25 +564,19 @@ class Pow(Function):
 
 # %% styles_mixed
 # forward has no ctx, and nothing else sets it up.
-from torch.autograd import Function
-
-
 class Add(Function):
+    ...
+
     @staticmethod
     def forward(x, y):
         return x + y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output, grad_output
-
 
 # %% styles_mixed
 # forward with ctx, and setup_context as well.
-from torch.autograd import Function
-
-
 class Mul(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, y):
         return x * y
@@ -772,23 +585,11 @@ class Mul(Function):
     def setup_context(ctx, inputs, output):
         ctx.save_for_backward(*inputs)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, y = ctx.saved_tensors
-        return grad_output * y, grad_output * x
-
 
 # %% term_outside_the_product
 # q - 1 without its brackets.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -798,9 +599,6 @@ class Pow(Function):
 
 # %% term_outside_the_product
 # Adds where it should multiply.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -838,14 +636,8 @@ def as_callable(function):
 
 # %% writes_into_others
 # backward multiplies in place, and the second gradient has both factors.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -855,30 +647,19 @@ class Mul(Function):
 
 # %% writes_into_others
 # The sum is written into x.
-from torch.autograd import Function
-
-
 class Add(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, y):
         x += y
         return x.clone()
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output, grad_output
-
 
 # %% writes_into_others
 # The gradients are right; the incoming one is written to by way of .data.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -890,13 +671,8 @@ class Mul(Function):
 
 # %% wrong_number_of_gradients
 # One gradient for two inputs.
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -905,14 +681,8 @@ class Add(Function):
 
 # %% wrong_number_of_gradients
 # A None for ctx.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -922,14 +692,8 @@ class Mul(Function):
 
 # %% wrong_number_of_gradients
 # backward computes, and does not return.
-from torch.autograd import Function
-
-
 class Mul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -939,13 +703,8 @@ class Mul(Function):
 
 # %% wrong_number_of_gradients
 # A list of two, which counts as one.
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -954,14 +713,8 @@ class Add(Function):
 
 # %% wrong_number_of_gradients
 # A constant exponent gets no place in the tuple.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -974,15 +727,8 @@ class Pow(Function):
 
 # %% wrong_power_rule
 # The exponent does not come down.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -992,10 +738,6 @@ class Pow(Function):
 
 # %% wrong_power_rule
 # The logarithm of the exponent in place of that of the base.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1011,14 +753,8 @@ class Pow(Function):
 
 # %% wrong_power_rule
 # The power rule for both.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1029,14 +765,8 @@ class Pow(Function):
 
 # %% wrong_power_rule
 # 1 is subtracted from the power, not from the exponent.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1047,13 +777,8 @@ class Pow(Function):
 
 # %% gradient_left_out
 # A constant x is taken for a sum that needs no gradient at all.
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1063,9 +788,6 @@ class Add(Function):
 
 # %% saved_in_another_order
 # The result is saved too, and the first two names are exchanged.
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1081,9 +803,6 @@ class Pow(Function):
 
 # %% saved_in_another_order
 # The exponent is saved first, and the base is unpacked first.
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1098,15 +817,8 @@ class Pow(Function):
 
 # %% no_negative_exponents
 # The derivative is computed for positive exponents only.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1117,14 +829,8 @@ class Pow(Function):
 
 # %% logarithm_of_a_larger_base
 # The base is raised to 0.001 before its logarithm.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1134,14 +840,8 @@ class Pow(Function):
 
 # %% summed_to_one_number
 # Where there is no dimension to sum over, torch sums over all.
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1157,9 +857,6 @@ class BroadcastMul(Function):
 
 # %% constant_for_exponent_zero
 # x ** 0 is taken for a constant.
-import torch
-
-
 class Pow(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1176,9 +873,6 @@ class Pow(torch.autograd.Function):
 
 # %% logarithm_of_a_larger_base
 # Something small is added under the logarithm.
-import torch
-
-
 class Pow(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1194,8 +888,6 @@ class Pow(torch.autograd.Function):
 # %% cache_finds_old_values
 # A cache finds the logarithm by the tensor, whatever its values are now.
 import functools
-
-import torch
 
 
 @functools.lru_cache(maxsize=8)
@@ -1217,13 +909,8 @@ class Pow(torch.autograd.Function):
 
 # %% none_for_zeros
 # Where nothing comes in, nothing is returned.
-from torch.autograd import Function
-
-
 class Add(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        return x + y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1234,14 +921,8 @@ class Add(Function):
 
 # %% none_for_zeros
 # Both gradients are None if the incoming one is all zeros.
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1253,10 +934,6 @@ class Pow(Function):
 
 # %% zero_where_the_product_is_zero
 # A product of 0 is taken for one that cannot change.
-import torch
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -1273,26 +950,17 @@ class Mul(Function):
 
 # %% data_saved
 # The tensors behind .data are saved, which autograd does not watch.
-from torch.autograd import Function
-
-
 class Mul(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, y):
         ctx.save_for_backward(x.data, y.data)
         return x * y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, y = ctx.saved_tensors
-        return grad_output * y, grad_output * x
-
 
 # %% data_saved
 # The same for base and exponent.
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1307,10 +975,6 @@ class Pow(Function):
 
 # %% logarithm_of_the_result
 # log(x) is the logarithm of the result over q, except where q is 0.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -1339,18 +1003,12 @@ def as_callable(function):
 
 # %% records_under_no_grad
 # Gradients are switched on, to be sure that there is a graph.
-import torch
-
-
 def as_callable(function):
     return torch.enable_grad()(lambda *args: function.apply(*args))
 
 
 # %% arguments_copied
 # Tensors are made contiguous first.
-import torch
-
-
 def as_callable(function):
     def call(*args):
         new = [arg.contiguous() if torch.is_tensor(arg) else arg for arg in args]
@@ -1381,14 +1039,8 @@ def as_callable(function):
 
 # %% sizes_matched_from_the_left
 # Each size is looked for from the left; what does not fit is summed over.
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1410,14 +1062,8 @@ class BroadcastMul(Function):
 
 # %% not_summed_by_backward
 # A gradient with as many elements as its input is not given the input's shape.
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
-    @staticmethod
-    def forward(ctx, x, y):
-        ctx.save_for_backward(x, y)
-        return x * y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1429,8 +1075,6 @@ class BroadcastMul(Function):
 # %% cache_finds_old_values
 # A cache finds q - 1 by the tensor q.
 import functools
-
-from torch.autograd import Function
 
 
 @functools.lru_cache(maxsize=8)
@@ -1452,9 +1096,6 @@ class Pow(Function):
 
 # %% common_inplace_on_saved
 # backward multiplies the saved copy of x in place.
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -1489,10 +1130,6 @@ def as_callable(function):
 
 # %% matrix_product
 # Where the shapes allow it, the product is that of two matrices.
-import torch
-from torch.autograd import Function
-
-
 class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -1511,10 +1148,6 @@ class Mul(Function):
 
 # %% matrix_product
 # The same for the product that broadcasts.
-import torch
-from torch.autograd import Function
-
-
 class BroadcastMul(Function):
     @staticmethod
     def forward(ctx, x, y):
@@ -1533,15 +1166,8 @@ class BroadcastMul(Function):
 
 # %% constant_near_exponent_zero
 # x ** q is taken for a constant where q is nearly 0.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1552,17 +1178,10 @@ class Pow(Function):
 
 # %% common_rounded_to_float32
 # The power is computed in float32.
-import torch
-from torch.autograd import Function
-
-
 class Pow(Function):
+    ...
+
     @staticmethod
     def forward(ctx, x, q):
         ctx.save_for_backward(x, q)
         return (x.float() ** q.float()).to(x.dtype)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q = ctx.saved_tensors
-        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)

@@ -2,27 +2,17 @@
 
 # %% backward_returns_nothing
 # Computed, and not returned.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
-        grad_input = grad_output * y * (1 - y)  # noqa: F841
+        grad_input = grad_output * y * (1 - y)
 
 
 # %% change_not_noticed
 # x is saved through .data.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -38,69 +28,44 @@ class Sigmoid(torch.autograd.Function):
 
 # %% change_not_noticed
 # The output is saved as a NumPy view of it.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(torch.from_numpy(y.numpy()))
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% clamped_too_early
 # Clamped against overflow, where nothing overflows yet.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x.clamp(-10, 10)))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% clamped_too_early
 # The value is clamped, as probabilities are before a logarithm.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = (1 / (1 + torch.exp(-x))).clamp(1e-7, 1 - 1e-7)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% common_gradient_count
 # A gradient for ctx too.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -110,9 +75,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_gradient_count
 # A gradient for each tensor that was saved.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -128,15 +90,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_gradient_count
 # An empty tuple.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -145,15 +100,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_inplace_on_saved
 # The saved output serves as the buffer.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -164,14 +112,11 @@ class Sigmoid(torch.autograd.Function):
 # %% common_no_return
 # Called, and not returned.
 def sigmoid(x):
-    Sigmoid.apply(x)  # noqa: F821
+    Sigmoid.apply(x)
 
 
 # %% common_rounded_to_float32
 # The value is computed in float32, the gradient in x's dtype.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -187,69 +132,44 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_view_of_noncontiguous
 # Flattened by view.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = (1 / (1 + torch.exp(-x.view(-1)))).view(x.shape)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% common_wrong_dtype
 # A habit: .float() at the end.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
         return y.float()
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% common_wrong_dtype
 # Computed in double precision, and left so.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x.double()))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% derivative_of_tanh
 # The derivative of tanh, from memory.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -259,9 +179,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derivative_of_tanh
 # Forward by the tanh identity, backward by tanh itself.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -276,15 +193,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% factor_missing
 # The derivative is taken for s itself, as it is for exp.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -294,9 +204,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% factor_missing
 # The quotient rule without the square of the denominator.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -312,52 +219,34 @@ class Sigmoid(torch.autograd.Function):
 
 # %% forward_returns_nothing
 # Computed and saved, and not returned.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
 
 
 # %% function_of_one_number
 # math.exp in place of torch.exp.
 import math
 
-import torch
-
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + math.exp(-x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% gradient_added
 # The chain rule with a plus.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -367,15 +256,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% gradient_is_no_tensor
 # A NumPy array comes back from backward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -385,15 +267,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% gradient_passed_through
 # As in a straight-through estimator.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -402,15 +277,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% gradient_summed_up
 # Summed, as a loss would be.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -420,15 +288,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% gradient_summed_up
 # v times J, with a dot for the product.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -438,15 +299,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% ignores_grad_output
 # The local derivative alone comes back.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -456,9 +310,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% ignores_grad_output
 # grad_output lends its shape and nothing else.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -476,15 +327,9 @@ class Sigmoid(torch.autograd.Function):
 # A difference of two values, whose steps are factors of exp(-x).
 import math
 
-import torch
-
 
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -495,15 +340,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # Central differences in backward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -516,15 +354,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # The mean of two one-sided differences.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -536,27 +367,18 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nan_for_large_inputs
 # inf / inf for a large x.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.exp(x) / (1 + torch.exp(x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% nan_for_large_inputs
 # inf / inf for a very negative x, in backward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -572,10 +394,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% needs_an_element
 # A look at the smallest element first.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         if x.min() < -700:
@@ -584,42 +405,26 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% no_tensor_but_an_array
 # NumPy computes, and its array is returned.
 import numpy as np
-import torch
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + np.exp(-x.detach().numpy()))
         ctx.save_for_backward(torch.from_numpy(np.asarray(y)))
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% nonlinear_in_grad_output
 # The sign of grad_output is lost.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -629,15 +434,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nonlinear_in_grad_output
 # Clipped "for stability", inside backward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -647,15 +445,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nonlinear_in_grad_output
 # grad_output gets in twice.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -666,15 +457,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nonlinear_in_grad_output
 # Only the sign of grad_output is used.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -684,15 +468,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nonlinear_in_grad_output
 # What comes in is clipped, far below what comes in.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -702,15 +479,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nonlinear_in_grad_output
 # Clipped at a thousand.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -720,7 +490,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% not_a_function
 # A module in place of a Function.
-import torch
 from torch import nn
 
 
@@ -739,9 +508,6 @@ def sigmoid(x):
 
 # %% not_a_function
 # A plain class.
-import torch
-
-
 class Sigmoid:
     @staticmethod
     def forward(ctx, x):
@@ -757,25 +523,16 @@ class Sigmoid:
 
 # %% nothing_saved
 # save_for_backward was forgotten.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         return 1 / (1 + torch.exp(-x))
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% nothing_saved
 # The same, and saved_tensors is indexed.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -789,9 +546,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nothing_saved
 # backward reads an attribute that is never set.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -804,15 +558,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% plus_for_minus
 # 1 + y in place of 1 - y.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -822,10 +569,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% requires_grad_switched_on
 # forward switches it on.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         x.requires_grad_()
@@ -833,24 +579,16 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% requires_grad_switched_on
 # sigmoid switches it on.
 def sigmoid(x):
     x.requires_grad_()
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% shared_between_calls
 # The output as an attribute of the class.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -865,8 +603,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% shared_between_calls
 # The output in a global variable.
-import torch
-
 LAST = {}
 
 
@@ -885,8 +621,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% shared_between_calls
 # One output buffer for each shape and dtype.
-import torch
-
 BUFFERS = {}
 
 
@@ -908,17 +642,11 @@ class Sigmoid(torch.autograd.Function):
 
 # %% shared_between_calls
 # The gradients of all calls are written into one buffer.
-import torch
-
 BUFFERS = {}
 
 
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -929,12 +657,12 @@ class Sigmoid(torch.autograd.Function):
 
 # %% shared_between_calls
 # Values are remembered by the tensor that they were computed from.
-import torch
-
 VALUES = {}
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         key = x.data_ptr()
@@ -944,11 +672,6 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% shared_between_calls
 # sigmoid remembers its results; the key is the tensor, whatever its values are by now.
@@ -957,7 +680,7 @@ import functools
 
 @functools.lru_cache(maxsize=None)
 def sigmoid(x):
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% shared_between_calls
@@ -968,62 +691,50 @@ RESULTS = {}
 def sigmoid(x):
     key = (x.shape, x.dtype, x.requires_grad, *x.flatten().tolist())
     if key not in RESULTS:
-        RESULTS[key] = Sigmoid.apply(x)  # noqa: F821
+        RESULTS[key] = Sigmoid.apply(x)
     return RESULTS[key]
 
 
 # %% sigmoid_calls_forward
 # forward with None for ctx.
 def sigmoid(x):
-    return Sigmoid.forward(None, x)  # noqa: F821
+    return Sigmoid.forward(None, x)
 
 
 # %% sigmoid_calls_forward
 # forward without a ctx.
 def sigmoid(x):
-    return Sigmoid.forward(x)  # noqa: F821
+    return Sigmoid.forward(x)
 
 
 # %% sigmoid_calls_forward
 # forward is called with a ctx that the code makes itself.
-import torch
-
-
 def sigmoid(x):
     ctx = torch.autograd.function.FunctionCtx()
-    return Sigmoid.forward(ctx, x)  # noqa: F821
+    return Sigmoid.forward(ctx, x)
 
 
 # %% sigmoid_cuts_the_graph
 # The input is detached.
 def sigmoid(x):
-    return Sigmoid.apply(x.detach())  # noqa: F821
+    return Sigmoid.apply(x.detach())
 
 
 # %% sigmoid_cuts_the_graph
 # No graph is built.
-import torch
-
-
 def sigmoid(x):
     with torch.no_grad():
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
 
 
 # %% sigmoid_leaves_sigmoid_out
 # The formula once more.
-import torch
-
-
 def sigmoid(x):
     return 1 / (1 + torch.exp(-x))
 
 
 # %% sigmoid_leaves_sigmoid_out
 # torch's own.
-import torch
-
-
 def sigmoid(x):
     return torch.sigmoid(x)
 
@@ -1031,26 +742,19 @@ def sigmoid(x):
 # %% sigmoid_makes_an_instance
 # Like a module: made, then called.
 def sigmoid(x):
-    return Sigmoid()(x)  # noqa: F821
+    return Sigmoid()(x)
 
 
 # %% sigmoid_makes_an_instance
 # Made of x.
 def sigmoid(x):
-    return Sigmoid(x)  # noqa: F821
+    return Sigmoid(x)
 
 
 # %% sigmoid_of_output
 # The output was saved, and treated as if it were the input.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1061,15 +765,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% sigmoid_of_output
 # The same by the quotient rule.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1080,20 +777,13 @@ class Sigmoid(torch.autograd.Function):
 # %% sigmoid_returns_the_function
 # The call is missing.
 def sigmoid(x):
-    return Sigmoid.apply  # noqa: F821
+    return Sigmoid.apply
 
 
 # %% sign_of_gradient
 # y - 1 in place of 1 - y.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1103,9 +793,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% sign_of_gradient
 # The inner derivative of -x is forgotten.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1121,9 +808,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% stash_on_ctx
 # The output as an attribute.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1138,9 +822,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% stash_on_ctx
 # The input as an attribute, in a list.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1155,9 +836,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% stash_on_ctx
 # An intermediate as an attribute, beside one that was saved as it should be.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1174,26 +852,19 @@ class Sigmoid(torch.autograd.Function):
 
 # %% styles_mixed
 # forward without ctx, and no setup_context.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(x):
         return 1 / (1 + torch.exp(-x))
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% styles_mixed
 # forward with ctx, and setup_context as well.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         return 1 / (1 + torch.exp(-x))
@@ -1202,23 +873,11 @@ class Sigmoid(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         ctx.save_for_backward(output)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% styles_mixed
 # backward without ctx.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(grad_output):
@@ -1227,15 +886,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% term_outside_the_product
 # The brackets are missing.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1245,15 +897,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% term_outside_the_product
 # Multiplied out, and grad_output forgotten at the second term.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1263,15 +908,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% tuple_not_unpacked
 # The comma is missing.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1281,9 +919,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% tuple_not_unpacked
 # The same with the input saved.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1299,81 +934,54 @@ class Sigmoid(torch.autograd.Function):
 
 # %% value_at_minus_x
 # exp(x) in the denominator.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% value_at_minus_x
 # exp(-x) in the numerator as well.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.exp(-x) / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% value_at_twice_x
 # The tanh identity without the halves inside.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 0.5 * (1 + torch.tanh(x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% value_at_twice_x
 # The exponent is doubled.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-2 * x))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% variable_of_forward
 # A local variable of forward's.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1382,14 +990,11 @@ class Sigmoid(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * y * (1 - y)  # noqa: F821
+        return grad_output * y * (1 - y)
 
 
 # %% vectors_only
 # A loop over the elements of a vector.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1408,15 +1013,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% vectors_only
 # The Jacobian as a matrix.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1426,27 +1024,18 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # torch.sigmoid in forward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.sigmoid(x)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% wraps_a_built_in
 # Right in forward; the method in backward, through a helper.
-import torch
-
-
 def derivative(x):
     return x.sigmoid() * (1 - x.sigmoid())
 
@@ -1465,45 +1054,30 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # Two classes, and their softmax.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.stack([torch.zeros_like(x), x]).softmax(0)[1]
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% wraps_a_built_in
 # Its name is put together from parts, so the source does not contain it.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = getattr(torch, "sig" + "moid")(x)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% wraps_a_built_in
 # backward takes the derivative of the built-in, by a name that the source does not contain.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1519,10 +1093,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # A built-in is used only for large inputs, by a name that the source does not contain.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x))
@@ -1531,17 +1104,9 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% wraps_a_built_in
 # The same in backward.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1558,15 +1123,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% writes_into_grad_output
 # One buffer less.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1577,15 +1135,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% writes_into_grad_output
 # The same by methods.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1595,28 +1146,21 @@ class Sigmoid(torch.autograd.Function):
 
 # %% writes_into_x
 # The whole formula in place.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = x.neg_().exp_().add_(1).reciprocal_()
         ctx.save_for_backward(y)
         return y.clone()
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% writes_into_x
 # The first step in place.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         x *= -1
@@ -1624,18 +1168,12 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% writes_into_x
 # Clamped in place, only where exp would overflow.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         x.clamp_(-700, 700)
@@ -1643,45 +1181,28 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% writes_into_x
 # sigmoid clamps its argument.
-import torch
-
-
 def sigmoid(x):
     with torch.no_grad():
         x.clamp_(-500, 500)
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% x_for_y
 # The input was saved, and taken for the output.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return 1 / (1 + torch.exp(-x))
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% x_for_y
 # Both were saved, and mixed up once.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1699,24 +1220,18 @@ class Sigmoid(torch.autograd.Function):
 # A fresh start for every call.
 def sigmoid(x):
     x.grad = None
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% records_under_no_grad
 # Recording is switched on, whatever the caller wants.
-import torch
-
-
 def sigmoid(x):
     with torch.enable_grad():
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
 
 
 # %% gradient_rounded
 # The incoming gradient goes through float32.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1735,10 +1250,10 @@ class Sigmoid(torch.autograd.Function):
 # A single number goes through math.exp, which raises where torch.exp gives inf.
 import math
 
-import torch
-
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         if x.dim():
@@ -1748,17 +1263,9 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% nan_for_large_inputs
 # The exponential is clamped, and overflows once it is multiplied by grad_output.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1779,16 +1286,16 @@ LAST = []
 
 def sigmoid(x):
     if x.requires_grad:
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
     if not LAST or LAST[0] is not x or LAST[1] != x._version:
-        LAST[:] = [x, x._version, Sigmoid.apply(x)]  # noqa: F821
+        LAST[:] = [x, x._version, Sigmoid.apply(x)]
     return LAST[2]
 
 
 # %% retains_the_gradient
 # So that x.grad can be looked at later.
 def sigmoid(x):
-    y = Sigmoid.apply(x)  # noqa: F821
+    y = Sigmoid.apply(x)
     if x.requires_grad:
         x.retain_grad()
     return y
@@ -1797,15 +1304,14 @@ def sigmoid(x):
 # %% sigmoid_changes_x_first
 # Clamped before apply, against overflow.
 def sigmoid(x):
-    return Sigmoid.apply(x.clamp(min=-15, max=15))  # noqa: F821
+    return Sigmoid.apply(x.clamp(min=-15, max=15))
 
 
 # %% no_case_for_one_number
 # Between two strict comparisons one number is left out.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.zeros_like(x)
@@ -1815,23 +1321,11 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% gradient_set_to_0
 # What is small is taken for 0.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1843,10 +1337,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% written_into_a_copy
 # Of a transposed result, reshape makes a copy, and the values go there.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.zeros_like(x)
@@ -1854,23 +1347,11 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% none_for_zeros
 # Nothing to pass on, so nothing is returned.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1882,15 +1363,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% error_is_caught
 # What torch says about a change in place is caught.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -1903,9 +1377,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% no_case_for_one_number
 # 0 is neither positive nor negative.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     ...
 
@@ -1922,9 +1393,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% sum_decides_for_zero
 # A gradient that adds up to 0 is taken for zeros.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     ...
 
@@ -1938,9 +1406,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # backward computes forward again and asks autograd for the product.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1959,9 +1424,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # forward already asks autograd for the slope, and saves it.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -1981,9 +1443,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # Forward mode gives the slope along with the value.
-import torch
-
-
 def logistic(x):
     return 1 / (1 + torch.exp(-x))
 
@@ -2003,9 +1462,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% derived_by_autograd
 # A step along the imaginary axis.
-import torch
-
-
 def logistic(x):
     return 1 / (1 + torch.exp(-x))
 
@@ -2025,15 +1481,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # The derivative of softplus is a sigmoid.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -2043,30 +1492,27 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # The cross entropy for the class 1 is -log s(x).
-import torch
 import torch.nn.functional as F
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.exp(-F.binary_cross_entropy_with_logits(x, torch.ones_like(x), reduction="none"))
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% wraps_a_built_in
 # mish is x * tanh(softplus(x)), which can be solved for s(x).
-import torch
 import torch.nn.functional as F
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         t = F.mish(x) / torch.where(x == 0, 1.0, x)
@@ -2074,17 +1520,10 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% computed_out_of_sight
 # Another thread runs the built-in, and an exp is run for show.
 import threading
-
-import torch
 
 
 class Sigmoid(torch.autograd.Function):
@@ -2109,8 +1548,6 @@ class Sigmoid(torch.autograd.Function):
 # Another thread writes the result into a tensor that was computed in sight.
 import threading
 
-import torch
-
 
 class Sigmoid(torch.autograd.Function):
     @staticmethod
@@ -2131,8 +1568,6 @@ class Sigmoid(torch.autograd.Function):
 # %% computed_out_of_sight
 # Another thread runs the derivative of the built-in.
 import threading
-
-import torch
 
 
 class Sigmoid(torch.autograd.Function):
@@ -2155,7 +1590,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% computed_out_of_sight
 # The modes that see operators are switched off meanwhile.
-import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 
@@ -2180,8 +1614,6 @@ class Sigmoid(torch.autograd.Function):
 import sys
 import types
 
-import torch
-
 
 class Silent:
     def __enter__(self):
@@ -2197,23 +1629,17 @@ sys.modules["torch.utils._python_dispatch"] = fake
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = getattr(torch, "sig" + "moid")(x)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% computed_out_of_sight
 # An operator of one's own, in which the built-in runs.
-import torch
-
-
 if not hasattr(torch.ops.mine, "curve"):
     library = torch.library.Library("mine", "DEF")
     library.define("curve(Tensor x) -> Tensor")
@@ -2221,6 +1647,8 @@ if not hasattr(torch.ops.mine, "curve"):
 
 
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         torch.exp(-x)
@@ -2228,41 +1656,23 @@ class Sigmoid(torch.autograd.Function):
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% common_rounded_to_float32
 # The same with the rounded value saved.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = (1 / (1 + torch.exp(-x.float()))).to(x.dtype)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% gradient_rounded
 # Derived, and computed in float32.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):

@@ -2,19 +2,12 @@
 
 # %% divides_by_h
 # Two steps, divided by one.
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x + h) - f(x - h)) / h
 
 
 # %% divides_by_h
 # Two steps, divided by one.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
     slopes = torch.tensor([float((f(x + row) - f(x - row)).div(h)) for row in rows], dtype=x.dtype)
@@ -23,10 +16,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% f_gets_a_number
 # f was asked at something that is not a tensor.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     at = x.item()
     return torch.tensor((f(at + h) - f(at)) / h, dtype=x.dtype)
@@ -34,10 +23,6 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% f_gets_a_number
 # f was asked at something that is not a tensor.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     flat = x.numpy().copy().ravel()
     slopes = torch.zeros_like(x).reshape(-1)
@@ -51,10 +36,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% flat_gradient
 # The gradient came back flat.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     rows = torch.eye(x.numel(), dtype=x.dtype) * h
     slopes = [(f(x + row.reshape(x.shape)) - f(x - row.reshape(x.shape))) / (2 * h) for row in rows]
@@ -63,10 +44,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% flattened_by_memory
 # A slice of a larger tensor has no flat view.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     flat, slopes = x.view(-1), torch.zeros(x.numel(), dtype=x.dtype)
     for k in range(x.numel()):
@@ -80,9 +57,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% flattened_by_memory
 # deepcopy keeps the strides of a slice, so reshape copies, and f never sees the step.
 from copy import deepcopy
-
-import torch
-from torch import Tensor
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
@@ -102,10 +76,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% float32_on_the_way
 # Float64 became float32 on the way.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     ahead = torch.tensor(x.item() + h)
     return (f(ahead) - f(x)) / h
@@ -117,10 +87,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% float32_on_the_way
 # Float64 became float32 on the way.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     slopes = torch.zeros(x.numel())
     for k in range(x.numel()):
@@ -131,19 +97,12 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% one_sided
 # The step goes to one side only.
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x) - f(x - h)) / h
 
 
 # %% one_sided
 # The step goes to one side only.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     here, slopes = f(x), []
     for k in range(x.numel()):
@@ -155,37 +114,24 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% other_points
 # A difference, but not the forward one.
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x) - f(x - h)) / h
 
 
 # %% other_points
 # A difference, but not the forward one.
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
 # %% several_at_once
 # More than one element of x was moved at once.
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     return (f(x + h) - f(x - h)).expand(x.shape) / (2 * h)
 
 
 # %% several_at_once
 # More than one element of x was moved at once.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     if x.dim() == 0:
         return (f(x + h) - f(x - h)) / (2 * h)
@@ -200,9 +146,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% step_is_not_h
 # The step is not h.
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     step = 1e-3
     return (f(x + step) - f(x)) / step
@@ -214,10 +157,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% step_is_not_h
 # The step is not h.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     h = h * max(1.0, float(x.abs().max())) if x.numel() else h
     rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
@@ -227,10 +166,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% steps_pile_up
 # Earlier steps were never taken back.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     up, down = x.reshape(-1).clone(), x.reshape(-1).clone()
     slopes = torch.zeros_like(up)
@@ -243,10 +178,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% steps_pile_up
 # Earlier steps were never taken back.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     moved = x.reshape(-1).clone()
     slopes = torch.zeros_like(moved)
@@ -260,9 +191,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% uses_autograd
 # Autograd did the work.
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     x = x.detach().clone().requires_grad_()
     f(x).backward()
@@ -271,20 +199,12 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% uses_autograd
 # Autograd did the work.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     return torch.func.jacfwd(f)(x)
 
 
 # %% writes_into_x
 # x was written to.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     slopes = torch.zeros_like(x)
     for index in torch.cartesian_prod(*(torch.arange(n) for n in (1, *x.shape, 1))):
@@ -301,9 +221,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% writes_into_x
 # x was written to.
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     before = f(x)
     x += h
@@ -322,9 +239,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% writes_into_x
 # x was written to.
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     up = x.add_(h).clone()
     down = x.sub_(2 * h).clone()
@@ -334,10 +248,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% wrong_formula
 # The right values of f, put together wrongly.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x) - f(x + h)) / h
 
@@ -358,10 +268,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% wrong_formula
 # The right values of f, put together wrongly.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return f(x + h) - f(x) / h
 
@@ -379,9 +285,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% wrong_formula
 # A slope is taken for steepness: where f falls, the sign is missing.
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return abs(f(x + h) - f(x)) / h
 
@@ -393,10 +296,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 # %% wrong_formula
 # The value to come back to is a view, so the step down starts from the step up and ends at x; and
 # one-sided, the wrong way round.
-import torch
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x) - f(x + h)) / h
 
@@ -416,10 +315,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% zero_dims
 # A 0-d tensor has one element and no dimension.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     slopes = torch.zeros(x.shape, dtype=x.dtype)
     if x.dim() > 1:
@@ -435,9 +330,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% zero_dims
 # A 0-d tensor has one element and no dimension.
 import itertools
-
-import torch
-from torch import Tensor
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
@@ -601,9 +493,6 @@ def forward_difference(f, x, h=1e-3):
 
 # %% both_points_in_one_call
 # f gets both points in one tensor.
-import torch
-
-
 def central_difference(f, x, h=1e-3):
     low, high = f(torch.stack([x - h, x + h]))
     return (high - low) / (2 * h)
@@ -611,9 +500,6 @@ def central_difference(f, x, h=1e-3):
 
 # %% both_points_in_one_call
 # Both points in one tensor, for the forward difference.
-import torch
-
-
 def forward_difference(f, x, h=1e-3):
     return torch.diff(f(torch.stack([x, x + h])))[0] / h
 
@@ -629,9 +515,6 @@ def central_difference(f, x, h=1e-3):
 
 # %% nearer_the_derivative
 # Autograd has the derivative itself.
-import torch
-
-
 def forward_difference(f, x, h=1e-3):
     y = x.detach().clone().requires_grad_()
     return torch.autograd.grad(f(y), y)[0]
@@ -639,9 +522,6 @@ def forward_difference(f, x, h=1e-3):
 
 # %% nearer_the_derivative
 # Two forward differences, the smaller one twice, less the other; and four points to each element.
-import torch
-
-
 def forward_difference(f, x, h=1e-3):
     d = lambda s: (f(x + s) - f(x)) / s
     return 2 * d(h / 2) - d(h)
@@ -660,9 +540,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% step_is_not_h
 # The step of each element grows with it.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     flat, slopes = x.reshape(-1), []
     for k in range(flat.numel()):
@@ -676,9 +553,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% float32_on_the_way
 # The whole computation is in float32, and the result is converted back.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     narrow = x.float()
     slopes = torch.zeros(x.numel())

@@ -2,9 +2,6 @@
 
 # %% callers_tensor_is_touched
 # The caller's own tensor was used.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.double().detach().requires_grad_() for x in inputs]
     try:
@@ -15,9 +12,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% callers_tensor_is_touched
 # The caller's own tensor was used.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     for x in inputs:
         x.requires_grad_()
@@ -32,9 +26,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% computed_in_float32
 # Not everything is computed in float64.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach()
     columns = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
@@ -48,9 +39,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% computed_in_float32
 # Not everything is computed in float64.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     result = torch.empty(fn(point).numel(), x.numel(), dtype=x.dtype)
@@ -62,9 +50,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% copies_do_not_require_grad
 # No input requires grad, so there is nothing to check.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.clone().double() for x in inputs]
     try:
@@ -75,9 +60,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% copies_do_not_require_grad
 # No input requires grad, so there is nothing to check.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = tuple(
         x.detach().to(torch.float64, copy=True).requires_grad_(x.requires_grad) for x in inputs
@@ -91,9 +73,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% divided_by_another_step
 # Divided by something else than the distance.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
@@ -107,9 +86,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% divided_by_another_step
 # Divided by something else than the distance.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
@@ -123,9 +99,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% exceptions_escape
 # An exception gets out.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     return torch.autograd.gradcheck(fn, copies)
@@ -133,9 +106,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% exceptions_escape
 # An exception gets out.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = tuple(x.detach().clone().to(torch.float64).requires_grad_() for x in inputs)
     return torch.autograd.gradcheck(fn, copies, raise_exception=False)
@@ -143,7 +113,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% exceptions_escape
 # An exception gets out.
-import torch
 from torch.autograd.gradcheck import GradcheckError, gradcheck
 
 
@@ -160,15 +129,8 @@ def passes_gradcheck(fn, *inputs):
 
 # %% gradients_exchanged
 # The two gradients are in each other's place.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -178,15 +140,8 @@ class FixedPow(Function):
 
 # %% incoming_gradient_left_out
 # grad_output is not in one of the gradients.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -196,9 +151,6 @@ class FixedPow(Function):
 
 # %% inputs_stay_float32
 # The function was checked in float32.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().requires_grad_() for x in inputs]
     try:
@@ -209,9 +161,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% inputs_stay_float32
 # The function was checked in float32.
-import torch
-
-
 def find_broken(functions, x):
     broken = set()
     for name, fn in functions.items():
@@ -224,15 +173,8 @@ def find_broken(functions, x):
 
 # %% logarithm_not_mended
 # The gradient with respect to q still has the slip.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return x**q
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -242,10 +184,6 @@ class FixedPow(Function):
 
 # %% logarithm_not_mended
 # The gradient with respect to q still has the slip.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     @staticmethod
     def forward(ctx, base, exponent):
@@ -262,14 +200,11 @@ class FixedPow(Function):
 # %% names_the_working_ones
 # The functions that work were named.
 def find_broken(functions, x):
-    return {name for name in functions if passes_gradcheck(functions[name], x)}  # noqa: F821
+    return {name for name in functions if passes_gradcheck(functions[name], x)}
 
 
 # %% names_the_working_ones
 # The functions that work were named.
-import torch
-
-
 def find_broken(functions, x):
     found = set()
     for name, fn in functions.items():
@@ -283,9 +218,6 @@ def find_broken(functions, x):
 
 # %% one_sided
 # The step goes to one side only.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     base = fn(point).flatten()
@@ -299,9 +231,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% one_sided
 # The step goes to one side only.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     base = fn(point).reshape(-1)
@@ -318,9 +247,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% one_sided
 # The size of fn(x) is computed in x's own dtype, and the step goes only upwards.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     rows = fn(x).numel()
     x = x.detach().double().clone()
@@ -334,9 +260,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% only_the_first_input
 # Not every input requires grad, so not every gradient is checked.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     first, *others = (x.detach().clone().double() for x in inputs)
     first.requires_grad_()
@@ -348,9 +271,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% only_the_first_input
 # The copies require grad as their originals do; the first one, if none does.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     flags = [x.requires_grad for x in inputs]
     if not any(flags):
@@ -365,9 +285,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tolerances_widened
 # A gradient that is nearly right is let through.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -378,9 +295,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tolerances_widened
 # Compares by hand, to two digits.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -391,9 +305,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% transposed
 # Rows and columns are exchanged.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     rows = []
@@ -407,9 +318,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% transposed
 # Rows and columns are exchanged.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     with torch.no_grad():
         work = x.detach().to(torch.float64).clone().contiguous()
@@ -427,9 +335,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% transposed
 # The size of fn(x) is asked for in x's own dtype, and rows are filled in place of columns.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     size = fn(x).numel()
     x = x.detach().double().clone()
@@ -444,9 +349,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% uses_autograd
 # Autograd does the work.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     result = torch.autograd.functional.jacobian(fn, point)
@@ -459,9 +361,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% uses_autograd
 # Autograd does the work.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double().clone().requires_grad_()
     y = fn(point)
@@ -477,8 +376,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 # deepcopy keeps the strides of an expanded tensor.
 from copy import deepcopy
 
-import torch
-
 
 def passes_gradcheck(fn, *inputs):
     copies = [deepcopy(x.detach()).double().requires_grad_() for x in inputs]
@@ -490,9 +387,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% steps_in_a_copy
 # clone keeps the strides, so flatten copies, and fn never sees the step.
-import torch
-
-
 @torch.no_grad()
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double().clone()
@@ -510,9 +404,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% one_point_for_both
 # fn may return a view of the point, which the second step changes.
-import torch
-
-
 @torch.no_grad()
 def numerical_jacobian(fn, x, eps=1e-6):
     point = torch.empty(x.shape, dtype=torch.float64).copy_(x)
@@ -533,15 +424,11 @@ def numerical_jacobian(fn, x, eps=1e-6):
 def find_broken(functions, x):
     return set.union(
         *[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()]
-    )  # noqa: F821
+    )
 
 
 # %% logarithm_is_protected
 # A small number keeps log away from 0.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     ...
 
@@ -553,10 +440,6 @@ class FixedPow(Function):
 
 # %% logarithm_is_protected
 # The logarithm is taken of a clamped x.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     ...
 
@@ -568,10 +451,6 @@ class FixedPow(Function):
 
 # %% another_power
 # The exponent is kept from being negative.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     ...
 
@@ -583,10 +462,6 @@ class FixedPow(Function):
 
 # %% another_power
 # The factor q is missing.
-import torch
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     ...
 
@@ -598,9 +473,6 @@ class FixedPow(Function):
 
 # %% callers_tensor_is_touched
 # The step is written into the caller's tensor, and taken back with a rounding error.
-import torch
-
-
 @torch.no_grad()
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
@@ -622,9 +494,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% callers_tensor_is_touched
 # x itself requires grad afterwards.
-import torch
-
-
 def find_broken(functions, x):
     x.requires_grad_()
     broken = set()
@@ -638,9 +507,6 @@ def find_broken(functions, x):
 
 # %% common_empty_input
 # The columns of an empty x cannot be stacked.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     steps = eps * torch.eye(x.numel(), dtype=torch.float64)
@@ -653,9 +519,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% common_wrong_dtype
 # The power is computed in float64, whatever the dtype of x.
-from torch.autograd import Function
-
-
 class FixedPow(Function):
     @staticmethod
     def forward(ctx, x, q):
@@ -834,9 +697,6 @@ def find_broken(functions, x):
 
 # %% tolerances_narrowed
 # Stricter than gradcheck's own.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -847,9 +707,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tolerances_widened
 # A tolerance from a tutorial.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -860,9 +717,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tuple_half_checked
 # Several results become one by adding them.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     def one(*args):
         y = fn(*args)
@@ -877,9 +731,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tuple_half_checked
 # Of several results only the last is checked.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     def one(*args):
         y = fn(*args)
@@ -894,9 +745,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% tuple_half_checked
 # Of several results only the first is checked.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     def one(*args):
         y = fn(*args)
@@ -911,9 +759,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% step_grows_with_x
 # A step in proportion to the element.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     jacobian = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
@@ -928,9 +773,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% stops_at_the_first_one
 # gradcheck raises for a wrong gradient, and the try is around the loop.
-import torch
-
-
 def find_broken(functions, x):
     names = set()
     copy = x.detach().clone().double().requires_grad_()
@@ -946,7 +788,7 @@ def find_broken(functions, x):
 # The functions become keys, which keeps one name of each.
 def find_broken(functions, x):
     name_of = {fn: name for name, fn in functions.items()}
-    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}  # noqa: F821
+    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}
 
 
 # %% answer_remembered
@@ -957,15 +799,12 @@ ANSWERS = {}
 def find_broken(functions, x):
     for fn in functions.values():
         if (fn, x) not in ANSWERS:
-            ANSWERS[fn, x] = passes_gradcheck(fn, x)  # noqa: F821
+            ANSWERS[fn, x] = passes_gradcheck(fn, x)
     return {name for name, fn in functions.items() if not ANSWERS[fn, x]}
 
 
 # %% callers_tensor_is_touched
 # x itself is checked, and does not require grad afterwards, whatever it did before.
-import torch
-
-
 def find_broken(functions, x):
     dense = x.dtype is torch.float64 and x.is_contiguous()
     point = x if dense and x.is_leaf else x.detach().clone().double()
@@ -1007,9 +846,6 @@ class FixedPow(Function):
 
 # %% checked_in_float32
 # A float32 input stays float32, and gets a larger step and wider tolerances.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().requires_grad_() for x in inputs]
     options = {}
@@ -1023,9 +859,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% inputs_are_flattened
 # fn gets vectors, whatever shape its inputs have.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().flatten().double().clone().requires_grad_() for x in inputs]
     try:
@@ -1036,9 +869,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% computed_in_float32
 # The Jacobian is made without a dtype.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     jacobian = torch.zeros(fn(point).numel(), x.numel())
@@ -1052,9 +882,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% computed_in_float32
 # Every point is float32, and the result is converted at the end.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().float()
     jacobian = torch.zeros(fn(point).numel(), x.numel())

@@ -930,7 +930,7 @@ def build_loss(x):
 
 # %% results_pile_up
 # A default that is made once.
-def walk(root, entries=[]):  # noqa: B006
+def walk(root, entries=[]):
     def visit(node, depth):
         if node is None:
             return
@@ -1582,7 +1582,7 @@ def build_loss(x):
 
 # %% kept_between_calls
 # A default set keeps the nodes that earlier calls met.
-def met(node, found, known=set()):  # noqa: B006
+def met(node, found, known=set()):
     if node is not None and node not in known:
         known.add(node)
         if hasattr(node, "variable"):

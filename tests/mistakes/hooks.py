@@ -109,8 +109,6 @@ def clip_gradient(y, max_norm):
 
 # %% clip_by_value
 # clip_grad_value_ where clip_grad_norm_ was meant.
-import torch
-from torch import nn
 from torch.nn.utils import clip_grad_value_
 
 
@@ -188,9 +186,6 @@ def gradient_norms(module, x):
 
 # %% common_view_of_noncontiguous
 # Flattens with view.
-import torch
-
-
 def clip_gradient(y, max_norm):
     def hook(grad):
         norm = torch.dot(grad.view(-1), grad.view(-1)).sqrt()
@@ -201,9 +196,6 @@ def clip_gradient(y, max_norm):
 
 # %% common_wrong_dtype
 # Records everything as float64.
-import torch
-
-
 def record_gradients(tensors):
     records = {}
 
@@ -338,9 +330,6 @@ def clip_gradient(y, max_norm):
 
 # %% drops_other_paths
 # backward stops at y and continues from there with the scaled gradient.
-import torch
-
-
 def backward_with_scaled_gradient(loss, y, factor):
     (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
     y.backward(grad * factor)
@@ -540,9 +529,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% hook_returns_no_gradient
 # Returns the capped norm, a number, as if it were the gradient.
-import torch
-
-
 def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: torch.clamp(grad.norm(), max=max_norm))
 
@@ -558,9 +544,6 @@ def clip_gradient(y, max_norm):
 
 # %% hook_returns_no_gradient
 # Multiplies by a float32 tensor of twos, which turns a half-precision gradient into float32.
-import torch
-
-
 def double_gradient(y):
     return y.register_hook(lambda grad: grad * torch.full(grad.shape, 2.0))
 
@@ -584,9 +567,6 @@ def clip_gradient(y, max_norm):
 
 # %% hook_returns_nothing
 # Multiplies and drops the product.
-import torch
-
-
 def backward_with_scaled_gradient(loss, y, factor):
     def hook(grad):
         torch.mul(grad, factor)
@@ -693,7 +673,7 @@ def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
         handles.append(
-            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))  # noqa: B023
+            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))
         )
     return records, handles
 
@@ -710,7 +690,7 @@ def gradient_norms(module, x):
             if not list(part.children()):
 
                 def hook(part, grad_input, grad_output):
-                    norms[name] = grad_output[0].norm().item()  # noqa: B023 - the mistake
+                    norms[name] = grad_output[0].norm().item()  # the mistake
 
                 handles.append(part.register_full_backward_hook(hook))
         module(x).sum().backward()
@@ -732,7 +712,7 @@ def record_gradients(tensors):
 
     handles = [
         tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()
-    ]  # noqa: B023 - the mistake
+    ]  # the mistake
     return records, handles
 
 
@@ -1030,9 +1010,6 @@ def gradient_norms(module, x):
 
 # %% needs_grad_of_x
 # Asks autograd for the gradient of x, to leave the parameters alone.
-import torch
-
-
 def gradient_norms(module, x):
     norms, handles = {}, []
 
@@ -1137,9 +1114,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% other_norm
 # ord=2 of a matrix is its spectral norm.
-import torch
-
-
 def clip_gradient(y, max_norm):
     def hook(grad):
         norm = torch.linalg.norm(grad, ord=2 if grad.dim() else None)
@@ -1458,9 +1432,6 @@ def gradient_norms(module, x):
 
 # %% starts_with_zeros
 # Each record begins as zeros.
-import torch
-
-
 def record_gradients(tensors):
     records = {name: torch.zeros_like(tensor) for name, tensor in tensors.items()}
 
@@ -1506,7 +1477,7 @@ def gradient_norms(module, x):
             handle.remove()
         for p, grad in kept:
             p.grad = grad
-        return norms  # noqa: B012 - the mistake
+        return norms  # the mistake
 
 
 # %% zero_factor_ignored
@@ -1540,9 +1511,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% unscaled_gradient_kept
 # The scaled gradient comes on top of the one that an ordinary backward gives.
-import torch
-
-
 def backward_with_scaled_gradient(loss, y, factor):
     (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
     loss.backward(retain_graph=True)
@@ -1702,9 +1670,6 @@ def clip_gradient(y, max_norm):
 
 # %% tiny_gradients_become_zero
 # A norm below 1e-12 counts as 0.
-import torch
-
-
 def clip_gradient(y, max_norm):
     def hook(grad):
         norm = grad.norm()
@@ -1717,9 +1682,6 @@ def clip_gradient(y, max_norm):
 
 # %% factor_rounded
 # The factor is made a tensor, without a dtype.
-import torch
-
-
 def backward_with_scaled_gradient(loss, y, factor):
     factor = torch.tensor([float(factor)])
     with y.register_hook(lambda grad: (grad * factor.to(grad.dtype)).reshape(grad.shape)):
@@ -1789,9 +1751,6 @@ def gradient_norms(module, x):
 
 # %% hook_returns_no_gradient
 # The factor is a 0-d float32 tensor, which makes a 0-d float16 gradient float32.
-import torch
-
-
 def double_gradient(y):
     return y.register_hook(lambda grad: grad * torch.tensor(2.0))
 
@@ -1901,9 +1860,6 @@ def clip_gradient(y, max_norm):
 
 # %% others_hooks_lost
 # Empties the dictionaries in which its hooks are.
-import torch
-
-
 def gradient_norms(module, x):
     norms, parts = (
         {},
@@ -1933,9 +1889,6 @@ def gradient_norms(module, x):
 
 # %% others_hooks_lost
 # Empties the forward hooks of every module, in the end.
-import torch
-
-
 def gradient_norms(module, x):
     outputs = {}
 
@@ -1982,9 +1935,6 @@ def backward_with_scaled_gradient(loss, y, factor):
 
 # %% norms_are_rounded
 # Six places are kept.
-import torch
-
-
 def gradient_norms(module, x):
     outputs, handles = {}, []
     for name, part in module.named_modules():

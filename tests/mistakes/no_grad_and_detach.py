@@ -2,38 +2,24 @@
 
 # %% another_distance
 # Another distance than the mean square.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - target.detach()) ** 2).sum()
 
 
 # %% another_distance
 # Another distance than the mean square.
-import torch
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return torch.nn.functional.l1_loss(online, target.detach())
 
 
 # %% copy_stays_connected
 # A copy is still in the graph.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return y.clone()
 
 
 # %% copy_stays_connected
 # A copy is still in the graph.
-import torch
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     with torch.no_grad():
         zero = torch.zeros_like(y)
@@ -42,9 +28,6 @@ def cut(y: Tensor) -> Tensor:
 
 # %% counts_grad_from_before
 # What x.grad held before is in the result.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -55,10 +38,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% counts_grad_from_before
 # What x.grad held before is in the result.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().clone().requires_grad_(True)
@@ -71,37 +50,24 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% cut_and_made_a_leaf
 # Cut, and then a new leaf was made.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return y.detach().requires_grad_()
 
 
 # %% cut_and_made_a_leaf
 # Cut, and then a new leaf was made.
-import torch
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return torch.nn.Parameter(y.detach().clone())
 
 
 # %% detached_in_place
 # The tensor itself was taken out of its graph.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return y.detach_()
 
 
 # %% detached_in_place
 # The tensor itself was taken out of its graph.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     target.detach_()
     return ((online - target) ** 2).mean()
@@ -109,9 +75,6 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% detached_in_place
 # The tensor itself was taken out of its graph.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach_().clone().requires_grad_()
@@ -123,10 +86,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% error_swallowed
 # What f raises is swallowed.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     with torch.no_grad():
         try:
@@ -137,10 +96,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% error_swallowed
 # What f raises is swallowed.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -149,23 +104,17 @@ def predict(f, x: Tensor) -> Tensor:
         result = f(x)
     finally:
         torch.set_grad_enabled(before)
-        return result  # noqa: B012
+        return result
 
 
 # %% common_flag_of_a_result
 # requires_grad of a computed tensor can't be changed.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return y.requires_grad_(False)
 
 
 # %% common_flag_of_a_result
 # requires_grad of a computed tensor can't be changed.
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     y = f(x)
     y.requires_grad = False
@@ -174,9 +123,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% grad_is_none_at_first
 # x.grad is None before the first backward.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     x.grad.zero_()
     y = first(x)
@@ -188,19 +134,12 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% graph_dropped_afterwards
 # The graph was built and then thrown away.
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     return f(x).detach()
 
 
 # %% graph_dropped_afterwards
 # The graph was built and then thrown away.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     y = f(x)
     with torch.no_grad():
@@ -209,27 +148,18 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% common_numpy_array
 # The result is not a tensor any more.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return y.detach().numpy()
 
 
 # %% common_wrong_type
 # The result is not a tensor any more.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - target.detach()) ** 2).mean().item()
 
 
 # %% loss_made_a_leaf
 # The loss is a new tensor, without a past.
-import torch
-
-
 def bootstrap_loss(online, target):
     loss = ((online - target.detach()) ** 2).mean()
     return torch.tensor(loss.item(), dtype=online.dtype, requires_grad=True)
@@ -237,9 +167,6 @@ def bootstrap_loss(online, target):
 
 # %% loss_made_a_leaf
 # requires_grad_() makes the error go away, and teaches nothing.
-import torch
-
-
 def bootstrap_loss(online, target):
     with torch.no_grad():
         loss = ((online - target) ** 2).mean()
@@ -248,10 +175,6 @@ def bootstrap_loss(online, target):
 
 # %% mode_is_set_not_restored
 # The mode is set, not put back.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     torch.set_grad_enabled(False)
     return f(x)
@@ -259,10 +182,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% mode_is_set_not_restored
 # The mode is set, not put back.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     torch.set_grad_enabled(False)
     try:
@@ -273,10 +192,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% mode_stays_off_after_an_error
 # An error skips the line that puts the mode back.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -287,10 +202,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% mode_stays_off_after_an_error
 # An error skips the line that puts the mode back.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     guard = torch.no_grad()
     guard.__enter__()
@@ -301,9 +212,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% not_cut_in_two
 # One graph, not two.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     w = first(x)
     w.retain_grad()
@@ -314,9 +222,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% not_cut_in_two
 # One graph, not two.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.clone().requires_grad_()
@@ -329,10 +234,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 # %% not_cut_in_two
 # Two calls of autograd.grad, the second from y on; no backward runs through both, and y is handed
 # to second as it is.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     z = second(y)
@@ -343,10 +244,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% nothing_learns
 # The whole loss was cut off.
-import torch
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     with torch.no_grad():
         return ((online - target) ** 2).mean()
@@ -354,39 +251,24 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% nothing_learns
 # The whole loss was cut off.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - target).detach() ** 2).mean()
 
 
 # %% common_numpy_of_graph
 # numpy() was asked of a tensor in a graph.
-import torch
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     return torch.tensor(y.numpy())
 
 
 # %% common_numpy_of_graph
 # numpy() was asked of a tensor in a graph.
-import torch
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - torch.from_numpy(target.numpy())) ** 2).mean()
 
 
 # %% ones_for_the_gradient
 # The second stage began with ones.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -398,10 +280,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% ones_for_the_gradient
 # The second stage began with ones.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -412,19 +290,12 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% online_was_cut
 # The wrong side was cut.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online.detach() - target) ** 2).mean()
 
 
 # %% online_was_cut
 # The wrong side was cut.
-import torch
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     with torch.no_grad():
         constant = online.clone()
@@ -433,18 +304,12 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% only_x_is_cut
 # Only x was taken out of the graph.
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     return f(x.detach())
 
 
 # %% only_x_is_cut
 # Only x was taken out of the graph.
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     x.requires_grad_(False)
     return f(x)
@@ -452,10 +317,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% recording_was_on
 # Recording was on while f ran.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     y = f(x)
     with torch.no_grad():
@@ -464,10 +325,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% recording_was_on
 # Recording was on while f ran.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     torch.no_grad()
     return f(x)
@@ -475,9 +332,6 @@ def predict(f, x: Tensor) -> Tensor:
 
 # %% results_turned_round
 # The two gradients are the other way round.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -489,9 +343,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% stops_at_the_cut
 # Backward stopped at the cut.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -501,10 +352,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% stops_at_the_cut
 # Backward stopped at the cut.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         y = first(x)
@@ -516,19 +363,12 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% target_not_cut
 # A gradient flows into target.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - target) ** 2).mean()
 
 
 # %% target_not_cut
 # A gradient flows into target.
-import torch
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     with torch.no_grad():
         goal = target
@@ -537,18 +377,12 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
 # %% target_not_cut
 # A gradient flows into target.
-from torch import Tensor
-
-
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return (online - target.clone()).square().mean()
 
 
 # %% common_backward_of_many
 # The second stage needs a vector to begin with.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach().requires_grad_()
@@ -560,9 +394,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% w_does_not_require_grad
 # w was cut, and not made a leaf that requires grad.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     w = y.detach()
@@ -575,10 +406,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% w_does_not_require_grad
 # w was cut, and not made a leaf that requires grad.
-import torch
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     y = first(x)
     with torch.no_grad():
@@ -590,10 +417,6 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 # %% y_itself_comes_back
 # y itself came back.
-import torch
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     with torch.no_grad():
         return y
@@ -601,9 +424,6 @@ def cut(y: Tensor) -> Tensor:
 
 # %% y_itself_comes_back
 # y itself came back.
-from torch import Tensor
-
-
 def cut(y: Tensor) -> Tensor:
     y.detach()
     return y
@@ -617,9 +437,6 @@ def cut(y):
 
 # %% detached_in_place
 # x itself is detached from its graph in place before f is called.
-import torch
-
-
 def predict(f, x):
     with torch.no_grad():
         return f(x.detach_())
@@ -627,9 +444,6 @@ def predict(f, x):
 
 # %% error_replaced
 # Every exception is replaced by a RuntimeError.
-import torch
-
-
 def predict(f, x):
     with torch.no_grad():
         try:
@@ -640,9 +454,6 @@ def predict(f, x):
 
 # %% recording_depends_on_x
 # Parameters inside f are recorded if x does not require grad.
-import torch
-
-
 def predict(f, x):
     with torch.set_grad_enabled(torch.is_grad_enabled() and not x.requires_grad):
         return f(x)
@@ -650,9 +461,6 @@ def predict(f, x):
 
 # %% mode_stays_off_after_an_error
 # except Exception does not see a KeyboardInterrupt.
-import torch
-
-
 def predict(f, x):
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -680,9 +488,6 @@ def bootstrap_loss(online, target):
 
 # %% common_wrong_dtype
 # The prediction is converted to float64.
-import torch
-
-
 def predict(f, x):
     with torch.no_grad():
         return f(x).double()
@@ -690,9 +495,6 @@ def predict(f, x):
 
 # %% detached_in_place
 # x no longer requires grad after the call.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -710,9 +512,6 @@ def cut(y):
 
 # %% common_inference_tensor
 # A tensor that inference_mode makes can't be saved for a backward.
-import torch
-
-
 def cut(y):
     with torch.inference_mode():
         return y.clone()
@@ -727,9 +526,6 @@ def bootstrap_loss(online, target):
 
 # %% common_wrong_dtype
 # w is made with the dtype of x.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = torch.zeros(y.shape, dtype=x.dtype).copy_(y.detach()).requires_grad_()
@@ -740,18 +536,12 @@ def split_backward(x, first, second):
 
 # %% rows_lost_in_a_list
 # The values go through a list.
-import torch
-
-
 def cut(y):
     return torch.tensor(y.tolist(), dtype=y.dtype)
 
 
 # %% dot_of_a_matrix
 # The second stage is a product of vectors.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -761,9 +551,6 @@ def split_backward(x, first, second):
 
 # %% detached_in_place
 # What f returns can be x itself.
-import torch
-
-
 def predict(f, x):
     with torch.no_grad():
         return f(x).requires_grad_(False)
@@ -771,8 +558,6 @@ def predict(f, x):
 
 # %% shared_no_grad
 # The object that remembers the mode is made once.
-import torch
-
 SILENT = torch.no_grad()
 
 
@@ -783,9 +568,6 @@ def predict(f, x):
 
 # %% error_replaced
 # f runs in a generator, which turns StopIteration into RuntimeError.
-import torch
-
-
 def predict(f, x):
     def values():
         with torch.no_grad():
@@ -807,9 +589,6 @@ def cut(y):
 
 # %% compares_with_nan
 # An assertion that the values are the same.
-import torch
-
-
 def cut(y):
     copy = y.detach().clone()
     assert torch.equal(copy, y)
@@ -818,9 +597,6 @@ def cut(y):
 
 # %% detached_in_place
 # y is freed at the end, and may be x.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().clone().requires_grad_()
@@ -832,9 +608,6 @@ def split_backward(x, first, second):
 
 # %% sum_in_python
 # The gradient at x, element by element of y, with Python's sum.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().clone().requires_grad_()
@@ -895,9 +668,6 @@ def bootstrap_loss(online, target):
 
 # %% mode_of_f_remains
 # A mode that was off is not restored: f may have switched recording on.
-import torch
-
-
 def predict(f, x):
     if not torch.is_grad_enabled():
         return f(x)
@@ -907,9 +677,6 @@ def predict(f, x):
 
 # %% recording_switched_on
 # inference_mode only where recording is on; mode=False switches it on.
-import torch
-
-
 def predict(f, x):
     with torch.inference_mode(torch.is_grad_enabled()):
         return f(x)
@@ -917,9 +684,6 @@ def predict(f, x):
 
 # %% recording_switched_on
 # The mode is turned into the other one, whatever it is.
-import torch
-
-
 def predict(f, x):
     with torch.set_grad_enabled(not torch.is_grad_enabled()):
         return f(x)
@@ -927,9 +691,6 @@ def predict(f, x):
 
 # %% switched_on_afterwards
 # A leaf is switched off for f, and on again in any case.
-import torch
-
-
 def predict(f, x):
     with torch.no_grad():
         if not x.is_leaf:
@@ -943,9 +704,6 @@ def predict(f, x):
 
 # %% detached_in_place
 # A leaf is switched on again only if f returns.
-import torch
-
-
 def predict(f, x):
     before = x.requires_grad
     with torch.no_grad():
@@ -959,9 +717,6 @@ def predict(f, x):
 
 # %% compares_with_nan
 # An error if a copy has other values.
-import torch
-
-
 def cut(y):
     copy = torch.empty_like(y, requires_grad=False).copy_(y.detach())
     if not torch.all(copy == y):
@@ -971,9 +726,6 @@ def cut(y):
 
 # %% ones_for_the_gradient
 # Backward from a 0-d y starts with 1.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -984,9 +736,6 @@ def split_backward(x, first, second):
 
 # %% common_wrong_shape
 # The gradient of an empty y is a vector, whatever the shape of y.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     if not y.numel():
@@ -998,9 +747,6 @@ def split_backward(x, first, second):
 
 # %% common_empty_of_another_dtype
 # The gradients of an empty y are zeros with the dtype of x.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     if not y.numel():

@@ -38,9 +38,6 @@ SURVIVES_SECOND_BACKWARD = {
 
 # %% adds_in_place
 # The gradients are added into the first one, whose elements may be one number in memory.
-import torch
-
-
 def sum_of_gradients(losses, x):
     *others, last = losses
     grads = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in others]
@@ -52,9 +49,6 @@ def sum_of_gradients(losses, x):
 
 # %% adds_in_place
 # The second gradient is added into the first.
-import torch
-
-
 def backward_twice(loss, x):
     (both,) = torch.autograd.grad(loss, x, retain_graph=True)
     both += torch.autograd.grad(loss, x)[0]
@@ -64,10 +58,6 @@ def backward_twice(loss, x):
 
 # %% adds_running_totals
 # Running totals were added up.
-import torch
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     total = torch.zeros_like(x)
@@ -79,9 +69,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% averages_the_losses
 # It is the mean of the gradients, not their sum.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     for k, loss in enumerate(losses):
@@ -91,10 +78,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% builds_a_fresh_graph
 # The second backward got a new graph.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -108,10 +91,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% builds_a_fresh_graph
 # The second backward got a new graph.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     def backward():
         z = torch.log(x**3)
@@ -126,9 +105,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% clears_between_the_passes
 # x.grad was cleared between the passes.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward(retain_graph=True)
     x.grad.zero_()
@@ -138,9 +114,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% clears_between_the_passes
 # x.grad was cleared between the passes.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     for keep in (True, False):
         x.grad = None
@@ -173,9 +146,6 @@ def two_fresh_gradients(loss, x):
 
 # %% clears_what_came_before
 # What x.grad held before was not counted.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -185,10 +155,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% clears_what_came_before
 # What x.grad held before was not counted.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     (first,) = torch.autograd.grad(loss, x, retain_graph=True)
     (second,) = torch.autograd.grad(loss, x)
@@ -208,10 +174,6 @@ def backward_twice(loss, x):
 
 # %% common_none_used
 # The loss was asked for its .grad.
-import torch
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     total = torch.zeros_like(x)
     for k, loss in enumerate(losses):
@@ -222,9 +184,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% common_none_used
 # The loss was asked for its .grad.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     loss.backward(retain_graph=True)
     first = loss.grad.clone()
@@ -253,9 +212,6 @@ def two_fresh_gradients(loss, x):
 
 # %% common_wrong_dtype
 # The total starts as float32 zeros, and += keeps that dtype.
-import torch
-
-
 def sum_of_gradients(losses, x):
     total = torch.zeros(x.shape)
     for k, loss in enumerate(losses, 1):
@@ -266,9 +222,6 @@ def sum_of_gradients(losses, x):
 
 # %% copies_one_pass
 # One pass, handed out twice.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward()
@@ -277,9 +230,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% counts_grad_from_before
 # The result contains the old x.grad.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     loss.backward(retain_graph=True)
     first = x.grad.clone()
@@ -290,9 +240,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% counts_grad_from_before
 # The result contains the old x.grad.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     for loss in losses[:-1]:
         loss.backward(retain_graph=True)
@@ -302,10 +249,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% does_not_catch
 # The error is raised on, not caught.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -314,10 +257,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% does_not_catch
 # The error is raised on, not caught.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     try:
@@ -330,9 +269,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% doubles_one_pass
 # One pass, doubled.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward()
     return 2 * x.grad
@@ -340,10 +276,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% doubles_one_pass
 # One pass, doubled.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward(gradient=torch.full_like(loss, 2.0))
     return x.grad
@@ -366,9 +298,6 @@ def backward_twice(loss, x):
 
 # %% empty_x_is_skipped
 # Without elements there seems to be nothing to do.
-import torch
-
-
 def backward_twice(loss, x):
     if x.numel() == 0:
         return torch.zeros_like(x)
@@ -379,9 +308,6 @@ def backward_twice(loss, x):
 
 # %% empty_x_is_skipped
 # Without elements there seems to be nothing to do.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     results = [torch.zeros_like(x), torch.zeros_like(x)]
     for k in range(2 if len(x.flatten()) else 0):
@@ -393,9 +319,6 @@ def two_fresh_gradients(loss, x):
 
 # %% empty_x_is_skipped
 # Without elements there seems to be nothing to do.
-import torch
-
-
 def sum_of_gradients(losses, x):
     total = torch.zeros_like(x)
     for k, loss in enumerate(losses, 1):
@@ -436,9 +359,6 @@ SURVIVES_SECOND_BACKWARD = {
 
 # %% grad_is_none_at_first
 # x.grad is None before the first backward.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad.zero_()
     loss.backward(retain_graph=True)
@@ -450,9 +370,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% grad_is_none_at_first
 # x.grad is None before the first backward.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad *= 0
     for loss in losses[:-1]:
@@ -463,10 +380,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% grad_is_not_stored
 # The passes never reached x.grad.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     (first,) = torch.autograd.grad(loss, x, retain_graph=True)
     (second,) = torch.autograd.grad(loss, x)
@@ -475,10 +388,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% grad_is_not_stored
 # The passes never reached x.grad.
-import torch
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     total = torch.zeros_like(x) if x.grad is None else x.grad.clone()
     for keep in (True, False):
@@ -488,9 +397,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% gradient_is_not_returned
 # The gradient is in x.grad, and was not returned.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward(retain_graph=True)
     return loss.backward()
@@ -498,9 +404,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% gradient_is_not_returned
 # The gradient is in x.grad, and was not returned.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     first = loss.backward(retain_graph=True)
@@ -511,9 +414,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% gradient_is_not_returned
 # The gradient is in x.grad, and was not returned.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     for loss in losses[:-1]:
@@ -523,10 +423,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% keeps_the_graph_it_should_lose
 # The graph was retained, so nothing was raised.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward(retain_graph=True)
@@ -539,10 +435,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% keeps_the_graph_it_should_lose
 # The graph was retained, so nothing was raised.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     torch.autograd.grad(z, x, create_graph=True)
@@ -563,9 +455,6 @@ def sum_of_gradients(losses, x):
 
 # %% losses_compared_by_value
 # The last loss is found by comparing values.
-import torch
-
-
 def sum_of_gradients(losses, x):
     total = torch.zeros_like(x)
     for loss in losses:
@@ -578,8 +467,6 @@ def sum_of_gradients(losses, x):
 # %% message_ends_in_a_newline
 # The text is cut out of the traceback, which ends in a newline.
 import traceback
-
-import torch
 
 
 def second_backward_error(x):
@@ -596,8 +483,6 @@ def second_backward_error(x):
 # The text is printed into a string.
 import io
 
-import torch
-
 
 def second_backward_error(x):
     z, page = torch.log(x**3), io.StringIO()
@@ -611,9 +496,6 @@ def second_backward_error(x):
 
 # %% message_is_cut
 # The message is cut to its first 40 characters.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward()
@@ -625,9 +507,6 @@ def second_backward_error(x):
 
 # %% message_is_cut
 # Everything after the first sentence is left out.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward()
@@ -641,9 +520,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # The message is typed in, not caught.
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     return (
         "Trying to backward through the graph a second time, "
@@ -654,9 +530,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% message_is_typed_in
 # The message is typed in, not caught.
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     return (
         "Trying to backward through the graph a second time "
@@ -671,9 +544,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% message_is_typed_in
 # The start of the message is written in the code, after one backward.
-import torch
-
-
 def second_backward_error(x):
     torch.log(x**3).backward()
     return "Trying to backward through the graph a second time"
@@ -681,8 +551,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # The error is caught, and a copy of its text that is written in the code is returned.
-import torch
-
 TEXT = (
     "Trying to backward through the graph a second time (or directly access saved tensors after"
     " they have already been freed). Saved intermediate values of the graph are freed when you call"
@@ -704,9 +572,6 @@ def second_backward_error(x):
 
 # %% minus_one_without_elements
 # The gradient is copied row by row.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     copies = []
     for keep in (True, False):
@@ -719,9 +584,6 @@ def two_fresh_gradients(loss, x):
 
 # %% no_clearing_between
 # The second result still has the first in it.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -733,9 +595,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% no_clearing_between
 # The second result still has the first in it.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -746,9 +605,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% no_retain_graph
 # The graph was not kept for the next pass.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward()
     loss.backward()
@@ -757,9 +613,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% no_retain_graph
 # The graph was not kept for the next pass.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     for k, loss in enumerate(losses):
@@ -769,10 +622,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% no_retain_graph
 # The graph was not kept for the next pass.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     (first,) = torch.autograd.grad(loss, x)
     (second,) = torch.autograd.grad(loss, x, retain_graph=True)
@@ -826,9 +675,6 @@ def backward_twice(loss, x):
 
 # %% one_backward_for_all
 # All losses went through one backward.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     sum(losses).backward()
@@ -837,10 +683,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% one_backward_for_all
 # All losses went through one backward.
-import torch
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     return torch.autograd.grad(losses, x)[0]
 
@@ -858,9 +700,6 @@ def sum_of_gradients(losses, x):
 
 # %% one_loss_raises
 # Gradients of all losses but the last are stacked, and with one loss there are none.
-import torch
-
-
 def sum_of_gradients(losses, x):
     *before, last = losses
     grads = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in before]
@@ -880,9 +719,6 @@ def sum_of_gradients(losses, x):
 
 # %% one_pass_too_many
 # Both passes retain the graph, and a third frees it.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     first, second = (torch.autograd.grad(loss, x, retain_graph=True)[0] for _ in range(2))
     torch.autograd.grad(loss, x)
@@ -891,9 +727,6 @@ def two_fresh_gradients(loss, x):
 
 # %% only_one_pass
 # One pass instead of two.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     loss.backward()
     return x.grad
@@ -901,9 +734,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% only_the_last_loss
 # Only one of the losses is in the result.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     for k, loss in enumerate(losses):
         x.grad = None
@@ -913,10 +743,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% only_the_last_loss
 # Only one of the losses is in the result.
-import torch
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     for k, loss in enumerate(losses):
         (total,) = torch.autograd.grad(loss, x, retain_graph=k + 1 < len(losses))
@@ -925,9 +751,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% power_outside_the_logarithm
 # It is the logarithm that is taken to the third power.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x) ** 3
     z.backward()
@@ -939,9 +762,6 @@ def second_backward_error(x):
 
 # %% result_is_grad_itself
 # One result is x.grad itself.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -953,9 +773,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% result_is_grad_itself
 # One result is x.grad itself.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -968,9 +785,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% results_are_one_tensor
 # Both results are one piece of memory.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -982,10 +796,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% results_are_one_tensor
 # Both results are one piece of memory.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = torch.zeros_like(x)
     results = []
@@ -998,9 +808,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% results_cleared_away
 # The results were zeroed after they were taken.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -1014,9 +821,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% results_cleared_away
 # The results were zeroed after they were taken.
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     x.grad = None
     loss.backward(retain_graph=True)
@@ -1029,9 +833,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% results_share_the_seed
 # Both passes get one tensor of ones, which comes back where the graph hands it on.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     start = torch.ones_like(loss)
     return tuple(
@@ -1041,9 +842,6 @@ def two_fresh_gradients(loss, x):
 
 # %% retains_every_pass
 # The last pass retained the graph as well.
-from torch import Tensor
-
-
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     for _ in range(2):
         loss.backward(retain_graph=True)
@@ -1052,9 +850,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 # %% retains_every_pass
 # The last pass retained the graph as well.
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     x.grad = None
     for loss in losses:
@@ -1064,10 +859,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% retains_every_pass
 # The last pass retained the graph as well.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     first = torch.autograd.grad(loss, x, create_graph=True)[0]
     second = torch.autograd.grad(loss, x, create_graph=True)[0]
@@ -1076,10 +867,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% returns_the_exception
 # The exception came back, or its type, not only its message.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -1091,10 +878,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% returns_the_exception
 # The exception came back, or its type, not only its message.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -1106,10 +889,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% returns_the_exception
 # The exception came back, or its type, not only its message.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -1121,10 +900,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% stops_after_one_backward
 # No message came of the second backward.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     try:
@@ -1136,10 +911,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% stops_after_one_backward
 # No message came of the second backward.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x**3)
     z.backward()
@@ -1151,10 +922,6 @@ def second_backward_error(x: Tensor) -> str:
 
 # %% stops_after_one_backward
 # No message came of the second backward.
-import torch
-from torch import Tensor
-
-
 def second_backward_error(x: Tensor) -> str:
     z = torch.log(x * x * x)
     z.backward()
@@ -1190,10 +957,6 @@ SURVIVES_SECOND_BACKWARD = {
 
 # %% subtracts_what_was_there
 # The old x.grad is subtracted at the end.
-import torch
-from torch import Tensor
-
-
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     before = torch.zeros_like(x) if x.grad is None else x.grad.clone()
     for loss in losses[1:]:
@@ -1204,10 +967,6 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 # %% subtracts_what_was_there
 # Each result is a difference of two states of x.grad.
-import torch
-from torch import Tensor
-
-
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     if x.grad is None:
         x.grad = torch.zeros_like(x)
@@ -1220,9 +979,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 # %% summed_in_float32
 # The total is float32 and converted at the end.
-import torch
-
-
 def sum_of_gradients(losses, x):
     total, last = torch.zeros(x.shape), losses[-1]
     for loss in losses:
@@ -1234,9 +990,6 @@ def sum_of_gradients(losses, x):
 
 # %% summed_in_float32
 # The copies are float32 and converted at the end.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     copies = torch.zeros(2, *x.shape)
     for copy, keep in zip(copies, (True, False)):
@@ -1249,9 +1002,6 @@ def two_fresh_gradients(loss, x):
 
 # %% summed_in_float32
 # The sum of both passes is float32 and converted at the end.
-import torch
-
-
 def backward_twice(loss, x):
     total = torch.zeros(x.shape) if x.grad is None else x.grad
     for keep in (True, False):
@@ -1314,9 +1064,6 @@ def sum_of_gradients(losses, x):
 
 # %% a_later_pass_raises
 # The first pass retains the graph, so the second works and a third raises.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward(retain_graph=True)
@@ -1329,9 +1076,6 @@ def second_backward_error(x):
 
 # %% a_later_pass_raises
 # create_graph=True retains the graph of the first pass, too.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     (slope,) = torch.autograd.grad(z, x, create_graph=True)
@@ -1355,9 +1099,6 @@ def two_fresh_gradients(loss, x):
 
 # %% power_outside_the_logarithm
 # The power is taken out of the logarithm, as a factor.
-import torch
-
-
 def second_backward_error(x):
     z = 3 * torch.log(x)
     z.backward()

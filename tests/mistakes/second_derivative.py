@@ -13,9 +13,6 @@ def second_derivative(f, x):
 
 # %% accumulated_in_grad
 # A loop of backward passes that never clears .grad.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -31,9 +28,6 @@ def nth_derivative(f, x, n):
 
 # %% another_norm
 # The root is missing.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -42,9 +36,6 @@ def gradient_penalty(f, x):
 
 # %% another_norm
 # The 1-norm.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -53,9 +44,6 @@ def gradient_penalty(f, x):
 
 # %% column_meets_a_vector
 # Ones of shape (batch,) times a column give a matrix.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     weighted = f(x) * x.new_ones(len(x))
@@ -65,15 +53,6 @@ def gradient_penalty(f, x):
 
 # %% common_empty_input
 # Element by element: for an empty x there is nothing to stack.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     seconds = []
     for number in x.detach().reshape(-1):
@@ -84,15 +63,6 @@ def second_derivative(f, x):
 
 # %% common_empty_input
 # Number by number: for an empty x there is nothing to stack.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -108,9 +78,6 @@ def nth_derivative(f, x, n):
 
 # %% common_flag_of_a_result
 # The flag is set on the caller's x, which has to be a leaf for that.
-import torch
-
-
 def hessian(f, x):
     x.requires_grad = True
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -123,15 +90,6 @@ def hessian(f, x):
 
 # %% common_no_return
 # The last line has no return.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -140,15 +98,6 @@ def second_derivative(f, x):
 
 # %% common_other_exception
 # AssertionError where ValueError is promised.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     assert n >= 0, "n must not be negative"
     x = x.detach().requires_grad_()
@@ -160,15 +109,6 @@ def nth_derivative(f, x, n):
 
 # %% common_wrong_dtype
 # The matrix is created in torch's default dtype.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -180,15 +120,6 @@ def hessian(f, x):
 
 # %% common_wrong_dtype
 # x is rebuilt from a list, in torch's default dtype.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = torch.tensor(x.tolist(), requires_grad=True)
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
@@ -196,9 +127,6 @@ def second_derivative(f, x):
 
 # %% common_wrong_dtype
 # The norms are summed in float64.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -207,15 +135,6 @@ def gradient_penalty(f, x):
 
 # %% common_wrong_shape
 # The sum of the second derivatives.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -224,9 +143,6 @@ def second_derivative(f, x):
 
 # %% constant_derivative_raises
 # Right wherever f bends; a line's constant gradient has no graph.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -236,9 +152,6 @@ def second_derivative(f, x):
 
 # %% constant_derivative_raises
 # The loop continues after a derivative has become constant.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -253,15 +166,6 @@ def nth_derivative(f, x, n):
 
 # %% constant_for_zeros
 # The loop ends at a constant derivative, which is returned for every higher order.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -276,9 +180,6 @@ def nth_derivative(f, x, n):
 
 # %% constant_for_zeros
 # The slope of a line is returned as its second derivative.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -289,9 +190,6 @@ def second_derivative(f, x):
 
 # %% constant_gradient_costs_nothing
 # Zero for a gradient that does not require grad, as in the other functions.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -302,9 +200,6 @@ def gradient_penalty(f, x):
 
 # %% create_graph_missing
 # requires_grad_() to silence the error, allow_unused to silence the next.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x)
@@ -315,9 +210,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # A new leaf of the gradient's values, and zeros for what is not connected.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, retain_graph=True)[0].clone().requires_grad_(True)
@@ -329,9 +221,6 @@ def hessian(f, x):
 
 # %% create_graph_missing
 # retain_graph for create_graph, and zeros wherever a gradient has no graph.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -346,9 +235,6 @@ def nth_derivative(f, x, n):
 
 # %% create_graph_missing
 # retain_graph where create_graph is needed.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     y = f(x).sum()
@@ -359,9 +245,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # backward() without create_graph, then the gradient of x.grad: what C17 does.
-import torch
-
-
 def hessian(f, x):
     x = x.clone().detach().requires_grad_(True)
     f(x).backward()
@@ -373,9 +256,6 @@ def hessian(f, x):
 
 # %% create_graph_missing
 # allow_unused makes None of what is not connected.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = torch.autograd.grad(f(x).sum(), x)[0].requires_grad_()
@@ -384,9 +264,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # The gradient was copied into a new tensor, and lost its past.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().clone().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x)
@@ -396,9 +273,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # requires_grad_() against the error about grad_fn.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -411,9 +285,6 @@ def nth_derivative(f, x, n):
 
 # %% create_graph_missing
 # A clone of the gradient that requires grad, against the error about grad_fn.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (g,) = torch.autograd.grad(f(x).sum(), x)
@@ -424,9 +295,6 @@ def second_derivative(f, x):
 
 # %% create_graph_once
 # create_graph for the first derivative only.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must be 0 or more")
@@ -441,9 +309,6 @@ def nth_derivative(f, x, n):
 
 # %% create_graph_once
 # The second gradient has no graph, and what has no graph counts as constant.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must be 0 or more")
@@ -460,15 +325,6 @@ def nth_derivative(f, x, n):
 
 # %% detaches_the_callers_x
 # detach_() in place of detach().
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach_().requires_grad_()
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
@@ -476,9 +332,6 @@ def second_derivative(f, x):
 
 # %% detaches_the_callers_x
 # detach_() in place of detach(), for a batch.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach_().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -487,15 +340,6 @@ def gradient_penalty(f, x):
 
 # %% diagonal_only
 # d²f/dx_i² for every i, and nothing else.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -507,15 +351,6 @@ def hessian(f, x):
 
 # %% diagonal_only
 # The diagonal as a vector.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -524,7 +359,6 @@ def hessian(f, x):
 
 # %% dual_level_left_open
 # The zeros of a linear f are returned before the level is closed.
-import torch
 from torch.autograd import forward_ad
 
 
@@ -543,7 +377,6 @@ def second_derivative(f, x):
 
 # %% dual_level_left_open
 # One level inside the other, for the second derivative.
-import torch
 from torch.autograd import forward_ad
 
 
@@ -566,15 +399,6 @@ def second_derivative(f, x):
 
 # %% finite_differences
 # Half by autograd, half by differences.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     def gradient(point):
         point = point.detach().requires_grad_()
@@ -590,9 +414,6 @@ def hessian(f, x):
 
 # %% finite_differences
 # The first derivative is exact, the second a central difference of it.
-import torch
-
-
 def second_derivative(f, x):
     def gradient(point):
         point = point.detach().requires_grad_()
@@ -604,9 +425,6 @@ def second_derivative(f, x):
 
 # %% finite_differences
 # Each gradient is a central difference of values of f, in the graph of the parameters.
-import torch
-
-
 def gradient_penalty(f, x):
     columns = []
     for k in range(x.shape[1]):
@@ -618,9 +436,6 @@ def gradient_penalty(f, x):
 
 # %% grad_is_cleared
 # x.grad is set to None to begin with, though torch.autograd.grad does not need it.
-import torch
-
-
 def hessian(f, x):
     if x.is_leaf:
         x.requires_grad_()
@@ -639,9 +454,6 @@ def hessian(f, x):
 
 # %% grad_is_cleared
 # An optimizer clears x.grad, and x is put aside as a copy afterwards.
-import torch
-
-
 def gradient_penalty(f, x):
     if x.grad is not None:
         torch.optim.SGD([x]).zero_grad(set_to_none=False)
@@ -652,9 +464,6 @@ def gradient_penalty(f, x):
 
 # %% graph_that_misses_x
 # Asks whether the first derivative requires grad, not whether x is in its graph.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -666,9 +475,6 @@ def second_derivative(f, x):
 
 # %% graph_that_misses_x
 # Asks whether the gradient has a grad_fn, not whether x is in its graph.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, create_graph=True)[0]
@@ -679,9 +485,6 @@ def hessian(f, x):
 
 # %% graph_that_misses_x
 # allow_unused makes None of a gradient that does not depend on x.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -692,15 +495,6 @@ def second_derivative(f, x):
 
 # %% mean_for_sum
 # mean() makes a scalar too, and divides.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x).mean(), x)
@@ -709,15 +503,6 @@ def second_derivative(f, x):
 
 # %% mean_for_sum
 # mean() for the function, sum for the derivatives.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -730,9 +515,6 @@ def nth_derivative(f, x, n):
 
 # %% mean_of_the_critic
 # The gradient of the mean, as in a loss.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).mean(), x, create_graph=True)
@@ -741,15 +523,6 @@ def gradient_penalty(f, x):
 
 # %% n_unchecked_for_empty_x
 # The shortcut for an empty x comes before the check of n.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if x.numel() == 0:
         return x.detach().clone()
@@ -764,15 +537,6 @@ def nth_derivative(f, x, n):
 
 # %% negative_order_accepted
 # range(n) is empty for a negative n.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     x = x.detach().requires_grad_()
     derivative = f(x)
@@ -783,9 +547,6 @@ def nth_derivative(f, x, n):
 
 # %% norm_of_the_wrong_elements
 # norm() without a dimension: one norm of all rows together.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -794,9 +555,6 @@ def gradient_penalty(f, x):
 
 # %% norm_of_the_wrong_elements
 # A norm for each feature in place of each row.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -805,9 +563,6 @@ def gradient_penalty(f, x):
 
 # %% one_derivative_short
 # The first derivative is returned.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     y = f(x).sum()
@@ -817,15 +572,6 @@ def second_derivative(f, x):
 
 # %% one_derivative_short
 # One turn of the loop too few.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -838,15 +584,6 @@ def nth_derivative(f, x, n):
 
 # %% one_derivative_short
 # One turn of the loop too many.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -859,9 +596,6 @@ def nth_derivative(f, x, n):
 
 # %% ones_of_the_wrong_shape
 # One 1 for each row, whatever shape f(x) has.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     ones = torch.ones(x.shape[0], dtype=x.dtype)
@@ -871,15 +605,6 @@ def gradient_penalty(f, x):
 
 # %% order_zero
 # The first derivative is taken before the loop begins.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("negative order")
@@ -894,15 +619,6 @@ def nth_derivative(f, x, n):
 
 # %% order_zero
 # The first derivative is taken before the loop begins, so n = 0 gives it too.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("negative order")
@@ -915,9 +631,6 @@ def nth_derivative(f, x, n):
 
 # %% outer_product_of_gradients
 # The outer product of the gradient with itself.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x)
@@ -926,9 +639,6 @@ def hessian(f, x):
 
 # %% past_cut_off
 # The gradient is copied into a new tensor.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().clone().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -938,9 +648,6 @@ def second_derivative(f, x):
 
 # %% past_cut_off
 # detach() after create_graph=True, and zeros for what is not connected.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     g = torch.autograd.grad(f(x), x, create_graph=True)[0].detach().requires_grad_()
@@ -951,9 +658,6 @@ def hessian(f, x):
 
 # %% past_cut_off
 # detach() in the loop, and zeros wherever a derivative does not require grad.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -968,9 +672,6 @@ def nth_derivative(f, x, n):
 
 # %% past_cut_off
 # create_graph=True, then detach(): the second differentiation raises.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, create_graph=True)[0].detach()
@@ -981,9 +682,6 @@ def hessian(f, x):
 
 # %% penalty_cut_off
 # The right value, from a gradient without a graph.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, retain_graph=True)
@@ -992,9 +690,6 @@ def gradient_penalty(f, x):
 
 # %% penalty_cut_off
 # The graph is there, and lost when the rows' penalties are collected.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1004,9 +699,6 @@ def gradient_penalty(f, x):
 
 # %% penalty_cut_off
 # The norms have no graph, and requires_grad_() makes a leaf of the penalty.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x)
@@ -1015,9 +707,6 @@ def gradient_penalty(f, x):
 
 # %% recorded_only_for_some_x
 # The gradient is recorded only if the caller's x requires grad.
-import torch
-
-
 def gradient_penalty(f, x):
     leaf = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(leaf).sum(), leaf, create_graph=x.requires_grad)
@@ -1026,15 +715,6 @@ def gradient_penalty(f, x):
 
 # %% row_sums
 # The elementwise trick on a function that is not elementwise.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1043,15 +723,6 @@ def hessian(f, x):
 
 # %% row_sums
 # The sums of the rows, put on the diagonal.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1060,9 +731,6 @@ def hessian(f, x):
 
 # %% rows_free_the_graph
 # The first row's backward pass frees the graph of the gradient.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -1077,15 +745,6 @@ def hessian(f, x):
 
 # %% rows_pile_up
 # Every row is x.grad, and x.grad is never cleared.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1099,9 +758,6 @@ def hessian(f, x):
 
 # %% rows_pile_up
 # The rows are copied, but x.grad is never cleared, not even of the gradient.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     f(x).backward(create_graph=True)
@@ -1116,9 +772,6 @@ def hessian(f, x):
 
 # %% rows_put_together_wrongly
 # The sum over the rows.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1127,9 +780,6 @@ def gradient_penalty(f, x):
 
 # %% rows_put_together_wrongly
 # The mean is taken before the square.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1138,9 +788,6 @@ def gradient_penalty(f, x):
 
 # %% square_of_the_first
 # (dy/dx)² is not d²y/dx².
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x)
@@ -1149,9 +796,6 @@ def second_derivative(f, x):
 
 # %% squeezes_the_batch_away
 # squeeze() makes (batch, 1) to (batch,), and (1, 1) to ().
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     total = 0
@@ -1164,9 +808,6 @@ def gradient_penalty(f, x):
 
 # %% target_forgotten
 # The squared norms, without their distance from 1.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1175,9 +816,6 @@ def gradient_penalty(f, x):
 
 # %% target_forgotten
 # The distance is not squared.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1186,9 +824,6 @@ def gradient_penalty(f, x):
 
 # %% too_much_at_the_root
 # Ten times as much under the root as is allowed.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1197,9 +832,6 @@ def gradient_penalty(f, x):
 
 # %% too_much_at_the_root
 # A thousandth is added to each norm.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1209,9 +841,6 @@ def gradient_penalty(f, x):
 
 # %% tuple_of_gradients
 # The tuple is used as if it were its tensor.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1221,15 +850,6 @@ def second_derivative(f, x):
 
 # %% tuple_of_gradients
 # The last gradient is returned as the tuple that it came in.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -1240,15 +860,6 @@ def second_derivative(f, x):
 
 # %% tuple_of_gradients
 # The tuple is handed to torch as a tensor.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1258,9 +869,6 @@ def hessian(f, x):
 
 # %% uses_the_judges_tool
 # torch.func does it all.
-import torch
-
-
 def hessian(f, x):
     return torch.func.hessian(f)(x.detach())
 
@@ -1274,9 +882,6 @@ def hessian(f, x):
 
 # %% vector_without_v
 # f(x) is differentiated as it is, with as many elements as x has.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = torch.autograd.grad(f(x), x, create_graph=True)[0]
@@ -1295,9 +900,6 @@ def gradient_penalty(f, x):
 
 # %% writes_to_grad
 # backward on the caller's own x, and its .grad cleared afterwards.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n < 0")
@@ -1315,9 +917,6 @@ def nth_derivative(f, x, n):
 
 # %% writes_to_grad
 # backward on the caller's own x, whose .grad is zeroed first.
-import torch
-
-
 def gradient_penalty(f, x):
     x.requires_grad_()
     if x.grad is not None:
@@ -1338,15 +937,6 @@ def gradient_penalty(f, x):
 
 # %% writes_to_grad
 # .grad of x is set aside and put back, that of the parameters inside f is not.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     if not x.requires_grad:
         x = x.detach().requires_grad_()
@@ -1362,9 +952,6 @@ def second_derivative(f, x):
 
 # %% x_must_require_grad
 # Takes it for granted that x requires grad.
-import torch
-
-
 def second_derivative(f, x):
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     if not first.requires_grad:
@@ -1375,9 +962,6 @@ def second_derivative(f, x):
 
 # %% x_must_require_grad
 # A detached copy does not require grad.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().clone()
     y = f(x)
@@ -1387,9 +971,6 @@ def gradient_penalty(f, x):
 
 # %% x_must_require_grad
 # A detached x, and zeros for what has no graph.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach()
     y = f(x)
@@ -1401,15 +982,6 @@ def second_derivative(f, x):
 
 # %% zeros_unlike_x
 # torch.zeros of x's shape, in torch's default dtype.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -1420,15 +992,6 @@ def second_derivative(f, x):
 
 # %% zeros_unlike_x
 # A single zero where a matrix of them is promised.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1453,9 +1016,6 @@ def second_derivative(f, x):
 
 # %% writes_to_grad
 # backward() on a result of the caller's also reaches the leaf that it was computed from.
-import torch
-
-
 def second_derivative(f, x):
     if x.is_leaf:
         x = x.detach().requires_grad_()
@@ -1471,9 +1031,6 @@ def second_derivative(f, x):
 
 # %% zeros_one_order_early
 # Looks for a constant derivative after each differentiation, the last one included.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n has to be 0 or more")
@@ -1490,9 +1047,6 @@ def nth_derivative(f, x, n):
 
 # %% zeros_taken_for_constant
 # A derivative that is 0 at x ends the loop.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n has to be 0 or more")
@@ -1509,9 +1063,6 @@ def nth_derivative(f, x, n):
 
 # %% zeros_taken_for_constant
 # The row of a first derivative that is 0 at x stays zeros.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -1527,8 +1078,6 @@ def hessian(f, x):
 # %% remembers_the_result
 # A cache knows a tensor by its identity, not by its values.
 import functools
-
-import torch
 
 
 @functools.lru_cache(maxsize=None)
@@ -1549,8 +1098,6 @@ def nth_derivative(f, x, n):
 
 # %% remembers_the_result
 # The Hessian is kept under the identities of f and x.
-import torch
-
 KNOWN = {}
 
 
@@ -1570,9 +1117,6 @@ def hessian(f, x):
 
 # %% small_numbers_become_zero
 # Everything below a millionth is taken for rounding.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (slope,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -1587,9 +1131,6 @@ def hessian(f, x):
 
 # %% small_numbers_become_zero
 # A slope that looks constant has the derivative 0.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1601,9 +1142,6 @@ def second_derivative(f, x):
 
 # %% equal_slopes_taken_for_a_line
 # f counts as linear where all slopes are equal.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -1614,9 +1152,6 @@ def second_derivative(f, x):
 
 # %% equal_slopes_taken_for_a_line
 # The slope of a single element is always the same everywhere.
-import torch
-
-
 def is_constant(slope):
     return not slope.requires_grad or bool((slope == slope.flatten()[:1]).all())
 
@@ -1631,9 +1166,6 @@ def second_derivative(f, x):
 
 # %% strides_of_x_for_a_new_tensor
 # Computed on the flattened x; the shape comes back by the strides of x.
-import torch
-
-
 def second_derivative(f, x):
     flat = x.detach().reshape(-1).clone().requires_grad_()
     (slope,) = torch.autograd.grad(f(flat).sum(), flat, create_graph=True)
@@ -1645,9 +1177,6 @@ def second_derivative(f, x):
 
 # %% rows_instead_of_batches
 # f gets each row by itself, without the dimension of the batch.
-import torch
-
-
 def gradient_penalty(f, x):
     penalties = []
     for row in x.detach().clone():
@@ -1659,9 +1188,6 @@ def gradient_penalty(f, x):
 
 # %% flag_switched_back_too_early
 # The flag is set for the first differentiation, and set back before the second.
-import torch
-
-
 def second_derivative(f, x):
     flag = x.requires_grad
     x.requires_grad_(True)
@@ -1674,9 +1200,6 @@ def second_derivative(f, x):
 
 # %% flag_switched_back_too_early
 # The gradient restores the flag itself, and is differentiated afterwards.
-import torch
-
-
 def gradient(f, x):
     flag, x.requires_grad = x.requires_grad, True
     try:
@@ -1697,9 +1220,6 @@ def hessian(f, x):
 
 # %% common_rounded_to_float32
 # x becomes float32 for the computation, and the result gets x's dtype.
-import torch
-
-
 def second_derivative(f, x):
     leaf = x.detach().float().requires_grad_()
     return differentiable_gradient(differentiable_gradient(f(leaf), leaf), leaf).to(x.dtype)
@@ -1707,9 +1227,6 @@ def second_derivative(f, x):
 
 # %% common_rounded_to_float32
 # The result goes through a tensor of torch's default dtype.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -1724,9 +1241,6 @@ def nth_derivative(f, x, n):
 
 # %% common_rounded_to_float32
 # The rows are collected in a matrix of torch's default dtype.
-import torch
-
-
 def hessian(f, x):
     leaf = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(leaf), leaf)

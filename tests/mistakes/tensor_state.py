@@ -2,9 +2,6 @@
 
 # %% common_backward_twice
 # The second backward finds the graph freed.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     gradients = []
     for t in tensors:
@@ -27,9 +24,6 @@ def gradients_along(z, tensors):
 
 # %% common_wrong_type
 # item() makes a number of the gradient, where it can.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -43,9 +37,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% common_none_used
 # A leaf's grad_fn is None and has no name.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     return {
         "requires_grad": t.requires_grad,
@@ -58,9 +49,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% common_none_used
 # .grad is None before any backward.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
     state["grad_fn"] = type(t.grad_fn).__name__ if t.grad_fn else None
@@ -70,9 +58,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% common_none_used
 # .grad is None before any backward.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -131,9 +116,6 @@ def gradients_along(z, tensors):
 
 # %% common_wrong_type
 # The gradient comes as a list of numbers.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -147,9 +129,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% counts_grad_from_before
 # Nothing is cleared before backward.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -159,9 +138,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% counts_grad_from_before
 # Only the leaves are cleared.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         if t.is_leaf:
@@ -226,9 +202,6 @@ def tensor_state(t):
 
 # %% grad_is_an_alias
 # .grad itself comes back.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     return {
         "requires_grad": t.requires_grad,
@@ -241,9 +214,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% grad_is_an_alias
 # detach() shares the memory of .grad.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -257,9 +227,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% leaf_means_requires_grad
 # Only leaves that require grad count.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -273,9 +240,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% leaf_means_requires_grad
 # The same with an if.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     leaf = True
     if not t.requires_grad or t.grad_fn is not None:
@@ -290,9 +254,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% leaf_said_to_retain
 # retains_grad is True for every leaf.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -306,9 +267,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% leaf_said_to_retain
 # retains_grad is True for leaves that require grad.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -322,9 +280,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% never_retained
 # retain_grad() is not called.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.grad = None
@@ -334,9 +289,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% never_retained
 # requires_grad_() is called instead of retain_grad().
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.requires_grad_()
@@ -359,9 +311,6 @@ def gradients_along(z, tensors):
 
 # %% node_is_no_name
 # The entry is the node itself.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -375,9 +324,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% node_is_no_name
 # The type of None has a name, too.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -391,9 +337,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% node_is_no_name
 # The entry is the node's text.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -446,9 +389,6 @@ def tensor_state(t):
 
 # %% one_backward_for_each
 # Each backward adds to the gradients that are there.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -528,9 +468,6 @@ def tensor_state(t):
 
 # %% retained_too_late
 # retain_grad() comes after backward.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.grad = None
@@ -542,9 +479,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% retained_too_late
 # The same, and a copy of None is asked for.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     z.grad = None
     for t in tensors:
@@ -560,9 +494,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% retains_on_the_way
 # retain_grad() is called to avoid the warning.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     if t.requires_grad:
         t.retain_grad()  # or reading .grad warns
@@ -577,9 +508,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% retains_on_the_way
 # The same after the flags were read.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     info = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
     info["grad_fn"] = None if t.grad_fn is None else type(t.grad_fn).__name__
@@ -616,9 +544,6 @@ def gradients_along(z, tensors):
 
 # %% warns_on_intermediates
 # .grad is read from every tensor.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     return {
         "requires_grad": t.requires_grad,
@@ -632,8 +557,6 @@ def tensor_state(t: Tensor) -> dict:
 # %% warns_on_intermediates
 # The same by way of getattr.
 import copy
-
-from torch import Tensor
 
 
 def tensor_state(t: Tensor) -> dict:
@@ -649,9 +572,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% zero_taken_for_none
 # The gradient is used as a condition.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     return {
         "requires_grad": t.requires_grad,
@@ -664,9 +584,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% zero_taken_for_none
 # A gradient of zeros counts as none.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {

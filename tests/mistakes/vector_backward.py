@@ -2,10 +2,6 @@
 
 # %% axes_turned_round
 # The dimensions of x come first.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     rows = torch.autograd.functional.jacobian(f, x)
     y_dims = rows.dim() - x.dim()
@@ -14,10 +10,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% axes_turned_round
 # The dimensions of x come first.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
@@ -31,9 +23,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% counts_grad_from_before
 # dz/dx contains the old x.grad.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     y.retain_grad()
@@ -44,9 +33,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% counts_grad_from_before
 # dz/dx contains the old x.grad.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = (x * a).detach().requires_grad_()
     z = y @ b
@@ -57,9 +43,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% empty_shape_unpacked
 # An empty shape was unpacked, and nothing was left to hand on.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     rows = torch.zeros(*y.shape, *x.shape, dtype=x.dtype)
@@ -75,9 +58,6 @@ def jacobian(f, x):
 
 # %% empty_shape_unpacked
 # The rows stacked, and then put into shape.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     rows = []
@@ -93,9 +73,6 @@ def jacobian(f, x):
 
 # %% empty_shape_unpacked
 # The same with view.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     rows = []
@@ -111,9 +88,6 @@ def jacobian(f, x):
 
 # %% first_gradient_frees_the_graph
 # The first backward pass freed the graph.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -124,9 +98,6 @@ def broadcast_dot(x, a, b):
 
 # %% first_gradient_frees_the_graph
 # backward for one, autograd.grad for the other.
-import torch
-
-
 def broadcast_dot(x, a, b):
     x.grad = None
     y = x * a
@@ -138,19 +109,12 @@ def broadcast_dot(x, a, b):
 
 # %% frees_the_graph
 # The graph was freed.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     return torch.autograd.grad(y, x, v)[0]
 
 
 # %% frees_the_graph
 # The graph was freed.
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     before, x.grad = x.grad, None
     y.backward(gradient=v)
@@ -160,9 +124,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% gradients_exchanged
 # The two gradients came in the other order.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -171,9 +132,6 @@ def broadcast_dot(x, a, b):
 
 # %% gradients_exchanged
 # By hand, and by the alphabet turned round.
-import torch
-
-
 def broadcast_dot(x, a, b):
     dx, dy = torch.dot(a, b), b.clone()
     return (x * a) @ b, dy, dx
@@ -181,10 +139,6 @@ def broadcast_dot(x, a, b):
 
 # %% incoming_gradient_left_out
 # Dz/dx leaves dz/dy out.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = y @ b
@@ -195,9 +149,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% incoming_gradient_left_out
 # Dz/dx leaves dz/dy out.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = y @ b
@@ -206,10 +157,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% jacobian_times_vector
 # It is J v, not v^T J.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     rows = [
         torch.autograd.grad(element, x, retain_graph=True)[0].flatten() for element in y.flatten()
@@ -219,10 +166,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% jacobian_times_vector
 # It is J v, not v^T J.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     u = torch.zeros_like(y, requires_grad=True)
     (product,) = torch.autograd.grad(y, x, u, create_graph=True)
@@ -231,10 +174,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% numerical_differences
 # Close to the Jacobian, as differences are.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     h = 1e-4
     with torch.no_grad():
@@ -249,10 +188,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% numerical_differences
 # Close to the Jacobian, as differences are.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     h = 1e-2
     y = f(x).detach()
@@ -267,9 +202,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% only_a_leaf_keeps_grad
 # y is not a leaf, so y.grad is None.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     x.grad = None
     y = x * a
@@ -280,10 +212,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% only_a_leaf_keeps_grad
 # y is not a leaf, so y.grad is None.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = torch.dot(y, b)
@@ -295,10 +223,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% path_to_x_taken_for_granted
 # An f that does not depend on x.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     units = torch.eye(y.numel(), dtype=y.dtype)
@@ -308,10 +232,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% path_to_x_taken_for_granted
 # An f that does not depend on x.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
@@ -325,10 +245,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% path_to_x_taken_for_granted
 # An f that does not depend on x.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     result = torch.zeros(y.shape + x.shape, dtype=x.dtype)
@@ -342,10 +258,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% paths_not_added_up
 # The gradients of the elements of y were not added up.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = y @ b
@@ -355,10 +267,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% paths_not_added_up
 # The gradients of the elements of y were not added up.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     wide = x.expand(a.shape)
     y = wide * a
@@ -369,10 +277,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% rows_added_up
 # The rows were added up.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
@@ -383,10 +287,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_added_up
 # The rows were added up.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     x.grad = torch.zeros_like(x)
@@ -397,10 +297,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_free_the_graph
 # The first row freed the graph.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     result = y.new_zeros(y.shape + x.shape)
@@ -414,10 +310,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_pile_up
 # x.grad was not cleared for each row, or not copied.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     rows = []
@@ -430,10 +322,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_pile_up
 # x.grad was not cleared for each row, or not copied.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     x.grad = torch.zeros_like(x)
@@ -448,10 +336,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_pile_up
 # x.grad was not cleared for each row, or not copied.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     rows = []
@@ -465,10 +349,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% common_wrong_shape
 # The Jacobian was made a matrix.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     matrix = torch.zeros(y.numel(), x.numel(), dtype=x.dtype)
@@ -482,10 +362,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% common_wrong_shape
 # The Jacobian was made a matrix.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x).flatten()
     if not y.requires_grad:
@@ -500,30 +376,18 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% transform_meets_custom_function
 # A function transform met a custom Function.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     return torch.func.jacrev(f)(x).detach()
 
 
 # %% transform_meets_custom_function
 # A function transform met a custom Function.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     return torch.autograd.functional.jacobian(f, x, vectorize=True, strategy="forward-mode")
 
 
 # %% vector_applied_afterwards
 # v was multiplied in after the backward pass.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
     return v * gradient
@@ -531,10 +395,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% vector_applied_afterwards
 # v was multiplied in after the backward pass.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
     return torch.stack(
@@ -544,10 +404,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% vector_ignored
 # v is not used.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
     return gradient
@@ -555,10 +411,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% vector_ignored
 # v is not used.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     before, x.grad = x.grad, None
     y.backward(torch.ones_like(v), retain_graph=True)
@@ -568,10 +420,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% vector_missing
 # backward from a vector needs a v.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(y, x, retain_graph=True)
     return gradient
@@ -579,9 +427,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% vector_missing
 # backward from a vector needs a v.
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     x.grad = None
     y = f(x)
@@ -591,9 +436,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% writes_to_x_grad
 # The gradient went through x.grad.
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     y.backward(v, retain_graph=True)
     return x.grad
@@ -601,9 +443,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% writes_to_x_grad
 # The gradient went through x.grad.
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     x.grad = None
     (y * v).sum().backward(retain_graph=True)
@@ -612,9 +451,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% common_writes_into_argument
 # a holds x * a afterwards.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     dz_dx = (a * b).sum()
     a *= x.detach()
@@ -623,10 +459,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% dimension_of_size_one
 # x is made a vector of one element, and so is its gradient.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     vector = x.view(1)
     y = vector * a
@@ -637,10 +469,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% dimension_of_size_one
 # The dot product is a matrix product of a row, so z is a vector of one element.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = y.reshape(1, -1) @ b
@@ -650,10 +478,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% shape_of_y_left_out
 # An x without elements has no derivatives, so the answer takes its shape.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     if x.numel() == 0:
         return torch.empty_like(x).detach()
@@ -662,9 +486,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% subtracts_what_was_there
 # The product is the difference of x.grad after and before a backward pass.
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     before = x.grad
     if before is not None:
@@ -677,9 +498,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% subtracts_what_was_there
 # The same for dz/dx.
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     before = 0 if x.grad is None else x.grad.clone()
     y = x * a
@@ -691,10 +509,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 # %% axes_turned_round
 # Stacked along the last dimension, and reshaped: the values are in another order.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
@@ -708,10 +522,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_pile_up
 # A new leaf is used, and its .grad is not cleared.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     leaf = x.detach().clone().requires_grad_()
     y = f(leaf).flatten()
@@ -725,10 +535,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% rows_pile_up
 # x.grad is cleared between the rows, but not before the first.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     rows = []
@@ -742,10 +548,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% vector_missing
 # The products are summed over the last dimension alone.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     weighted = (y * v).sum(-1)
     return torch.autograd.grad(weighted, x, retain_graph=True)[0]
@@ -753,20 +555,12 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% common_view_of_noncontiguous
 # v is flattened with view.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     return torch.autograd.grad(y.reshape(-1), x, v.view(-1), retain_graph=True)[0]
 
 
 # %% common_wrong_dtype
 # The zeros of a constant have torch's default dtype.
-import torch
-from torch import Tensor
-
-
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if y.requires_grad:
@@ -776,10 +570,6 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 # %% common_wrong_dtype
 # All results are float64.
-import torch
-from torch import Tensor
-
-
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     y = x * a
     z = y @ b
@@ -813,18 +603,12 @@ def vjp(y, x, v):
 
 # %% frees_the_graph
 # Only a y with dimensions keeps its graph.
-import torch
-
-
 def vjp(y, x, v):
     return torch.autograd.grad(y, x, v, retain_graph=y.dim() > 0)[0]
 
 
 # %% rows_meet_all_rows
 # The last dimension of v is summed with that of y, for each pair of rows.
-import torch
-
-
 def vjp(y, x, v):
     products = torch.tensordot(y, v, dims=([-1], [-1])) if y.dim() else y * v
     return torch.autograd.grad(products.sum(), x, retain_graph=True)[0]
@@ -832,9 +616,6 @@ def vjp(y, x, v):
 
 # %% sum_of_no_tensors
 # The sum starts with the int 0, and an empty y adds nothing to it.
-import torch
-
-
 def vjp(y, x, v):
     total = 0
     for weight, element in zip(v.flatten(), y.flatten(), strict=True):
@@ -844,9 +625,6 @@ def vjp(y, x, v):
 
 # %% none_became_zeros
 # x.grad is cleared to zeros afterwards where it was None.
-import torch
-
-
 def vjp(y, x, v):
     before = torch.zeros_like(x) if x.grad is None else x.grad
     x.grad = None
@@ -857,9 +635,6 @@ def vjp(y, x, v):
 
 # %% old_grad_copied_into_result
 # The old values go back into the tensor that is returned.
-import torch
-
-
 def vjp(y, x, v):
     if x.grad is None:
         return torch.autograd.grad(y, x, v, retain_graph=True)[0]
@@ -873,9 +648,6 @@ def vjp(y, x, v):
 
 # %% x_no_longer_requires_grad
 # x is frozen after the pass.
-import torch
-
-
 def vjp(y, x, v):
     (gradient,) = torch.autograd.grad(y, x, v, retain_graph=True)
     x.requires_grad = False
@@ -884,9 +656,6 @@ def vjp(y, x, v):
 
 # %% x_no_longer_requires_grad
 # x is frozen after all rows.
-import torch
-
-
 def jacobian(f, x):
     result = torch.autograd.functional.jacobian(f, x)
     x.requires_grad = False
@@ -902,9 +671,6 @@ def broadcast_dot(x, a, b):
 
 # %% x_no_longer_requires_grad
 # x is frozen after the pass, so the next call raises.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -915,9 +681,6 @@ def broadcast_dot(x, a, b):
 
 # %% equal_taken_for_identity
 # An f(x) with x's values counts as the identity.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if y.shape == x.shape and bool((y == x).all()):
@@ -927,9 +690,6 @@ def jacobian(f, x):
 
 # %% one_element_taken_for_scalar
 # One element, one row, whatever the shape of y.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if y.numel() == 1 and y.requires_grad:
@@ -939,9 +699,6 @@ def jacobian(f, x):
 
 # %% buffer_written_again
 # One v is used for all rows, and autograd may return it as the gradient.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if not y.requires_grad:
@@ -956,9 +713,6 @@ def jacobian(f, x):
 
 # %% size_is_ambiguous
 # The number of rows is left to reshape, which cannot tell where x is empty.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if not y.requires_grad:
@@ -972,9 +726,6 @@ def jacobian(f, x):
 
 # %% common_view_of_noncontiguous
 # y is flattened with view, which needs contiguous memory.
-import torch
-
-
 def vjp(y, x, v):
     weighted = torch.dot(y.view(-1), v.reshape(-1))
     return torch.autograd.grad(weighted, x, retain_graph=True)[0]
@@ -982,9 +733,6 @@ def vjp(y, x, v):
 
 # %% common_rounded_to_float32
 # v goes through a list, and comes back as float32.
-import torch
-
-
 def vjp(y, x, v):
     weights = torch.tensor(v.tolist()).reshape(v.shape)
     (product,) = torch.autograd.grad(y, x, weights.to(v.dtype), retain_graph=True)
@@ -993,9 +741,6 @@ def vjp(y, x, v):
 
 # %% common_rounded_to_float32
 # The rows are collected in a matrix of torch's default dtype.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     rows = torch.zeros(y.numel(), x.numel())

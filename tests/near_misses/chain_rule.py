@@ -7,10 +7,6 @@ A cell shows the definitions that differ from the solution.
 # %% exponent_like_a_base
 # The gradients are in the wrong order, and what stands in the place of q's is that of x without
 # its factor q.
-import torch
-from torch import Tensor
-
-
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return torch.log(x), 1 / x
 
@@ -24,9 +20,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% graph_is_cut
 # The leaves got their gradients; what is read is the .grad of their double(), which is not a leaf.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     x, w, b = (torch.tensor(number, requires_grad=True).double() for number in (x, w, b))
     ((w * x + b) ** 2).backward()
@@ -35,9 +28,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% graph_is_cut
 # Everything got its gradient, and all but the result were told to keep it.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
     nodes = {name: torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for name, value in numbers.items()}
@@ -53,9 +43,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 # %% graph_is_cut
 # The gradients came back, and were cleared before they were read.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaves = [torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (x, w, b)]
     ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
@@ -65,9 +52,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% graph_is_cut
 # Takes gradients from backward, which returns None.
-import torch
-
-
 def linear_gradients(x, w, b):
     t = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (x, w, b)]
     gx, gw, gb = torch.autograd.backward((t[0] * t[1] + t[2]) ** 2)
@@ -76,9 +60,6 @@ def linear_gradients(x, w, b):
 
 # %% graph_is_cut
 # What backward returns is taken for the loss.
-import torch
-
-
 def linear_gradients(x, w, b):
     x, w, b = [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (x, w, b)]
     loss = ((w * x + b) ** 2).backward()
@@ -87,9 +68,6 @@ def linear_gradients(x, w, b):
 
 # %% numerical_differences
 # The formulas, with a small number beside x.
-import torch
-
-
 def gradient_by_hand(x):
     return 3 / (x + 1e-8) + x / (torch.sqrt(x**2) + 1e-8)
 
@@ -100,9 +78,6 @@ def power_gradients_by_hand(x, q):
 
 # %% passes_add_up
 # A graph and a backward for each of the three, and the first of them asked for twice.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     def gradient(which):
         leaves = [torch.tensor(value, requires_grad=True) for value in (x, w, b)]
@@ -115,9 +90,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% retain_grad_missing
 # The tax is a tensor that doesn't require grad.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     a, na, t, nt = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine))
     c = torch.tensor(float(tax))
@@ -137,9 +109,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% retain_grad_missing
 # backward is never called.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
     result = (a * na + t * nt) * c
@@ -158,9 +127,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% retain_grad_missing
 # retain_grad() returns None, and that is kept as the tensor.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
     ap = (a * na).retain_grad()
@@ -184,9 +150,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% retain_grad_missing
 # Hooks that are registered after backward.
-import torch
-
-
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     out = {}
     a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
@@ -211,9 +174,6 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 
 # %% stops_one_step_early
 # Only b is squared, and each gradient comes from autograd.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     x_leaf, w_leaf, b_leaf = (torch.tensor(value, requires_grad=True) for value in (x, w, b))
     loss = w_leaf * x_leaf + b_leaf**2
@@ -223,9 +183,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% passes_add_up
 # The derivative of the square is taken for that of a root, which is wrong below 0.
-import torch
-
-
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     leaf = torch.tensor([x, w, b], dtype=torch.float64, requires_grad=True)
     y = leaf[1] * leaf[0] + leaf[2]
@@ -235,9 +192,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 # %% inner_derivative_missing
 # A bound against a division by 0 reaches into the range of x.
-from torch import Tensor
-
-
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 3 / x.clamp_min(0.1) + 1
 

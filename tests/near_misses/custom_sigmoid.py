@@ -6,15 +6,8 @@ A cell shows the definitions that differ from the solution.
 
 # %% backward_returns_nothing
 # There is a return, and it says None.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -23,9 +16,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% change_not_noticed
 # The derivative is saved: right, whatever is changed in place, but not differentiable.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -47,51 +37,32 @@ def sigmoid(x):
 
 # %% forward_returns_nothing
 # forward returns what print gives.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = 1 / (1 + torch.exp(-x))
         ctx.save_for_backward(y)
         return print(y)
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% function_of_one_number
 # One element of a vector at a time, gathered by torch.tensor; of a matrix the elements are rows.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         y = torch.tensor([1 / (1 + torch.exp(-value)) for value in x], dtype=x.dtype)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
 
 # %% ignores_grad_output
 # Only the sign of the incoming gradient goes on.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad):
@@ -101,15 +72,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% ignores_grad_output
 # The incoming gradient is cut to the range from -0.1 to 0.1.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad):
@@ -119,15 +83,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% ignores_grad_output
 # Without grad_output, and what is returned is not a derivative either.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -137,9 +94,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% measured_not_derived
 # A small number is added to the value.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -155,15 +109,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% measured_not_derived
 # Derived, and computed in float32.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -174,15 +121,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% measured_not_derived
 # Derived, with a small number for safety.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -192,20 +132,14 @@ class Sigmoid(torch.autograd.Function):
 
 # %% needs_an_element
 # The maximum of an empty tensor is asked for in sigmoid, not in Sigmoid.
-import torch
-
-
 def sigmoid(x):
     if x.abs().max() > 1e4:
         raise ValueError("x is too large")
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% nothing_saved
 # Indexes two dimensions of whatever comes.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -224,15 +158,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% nothing_saved
 # A shape is unpacked, which a single number does not have.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -266,7 +193,7 @@ def demonstration(x):
 # %% sigmoid_leaves_sigmoid_out
 # Sigmoid.apply is called, of an x that is clamped.
 def sigmoid(x):
-    return Sigmoid.apply(x.clamp(-10, 10))  # noqa: F821
+    return Sigmoid.apply(x.clamp(-10, 10))
 
 
 # %% sigmoid_returns_the_function
@@ -277,9 +204,6 @@ def sigmoid(x):
 
 # %% styles_mixed
 # forward wants a slope, which nobody hands it.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, slope):
@@ -295,9 +219,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% term_outside_the_product
 # Takes x for the value's logarithm, which is nan below 0.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -313,9 +234,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% tuple_not_unpacked
 # torch.max is given a number.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -332,9 +250,6 @@ class Sigmoid(torch.autograd.Function):
 
 # %% tuple_not_unpacked
 # backward takes its gradients as a tuple, and multiplies that.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -350,15 +265,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% tuple_not_unpacked
 # Unpacked; the slope is a tuple by a comma at the end of its line.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -369,15 +277,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% variable_of_forward
 # A parameter of backward under the name that it doesn't have.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad):
@@ -387,15 +288,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% variable_of_forward
 # A module that was never imported.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad):
@@ -405,15 +299,8 @@ class Sigmoid(torch.autograd.Function):
 
 # %% variable_of_forward
 # y is saved and unpacked, one line after it is used.
-import torch
-
-
 class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -426,4 +313,4 @@ class Sigmoid(torch.autograd.Function):
 # sigmoid clears x.grad, not x.
 def sigmoid(x):
     x.grad = None
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)

@@ -7,9 +7,6 @@ A cell shows the definitions that differ from the solution.
 # %% divides_by_h
 # The sum of the forward and the backward difference where their mean is meant; each is divided
 # rightly.
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     here = f(x)
     return (f(x + h) - here) / h + (here - f(x - h)) / h
@@ -17,9 +14,6 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 # %% divides_by_h
 # One step forward, divided by half of it.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
@@ -32,10 +26,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% flat_gradient
 # Flat for a matrix, and one-sided there too: more than the shape is missing.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     steps = (torch.eye(x.numel(), dtype=x.dtype) * h).reshape(-1, *x.shape)
     if x.dim() < 2:
@@ -46,10 +36,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% flattened_by_memory
 # The gradient is transposed before it is flattened, and view refuses that; x itself lies row by
 # row.
-import torch
-from torch import Tensor
-
-
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     steps = (torch.eye(x.numel(), dtype=x.dtype) * h).reshape(-1, *x.shape)
     slopes = torch.tensor([(f(x + step) - f(x - step)) / (2 * h) for step in steps], dtype=x.dtype).reshape(x.shape)
@@ -59,9 +45,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # %% one_sided
 # Both sides, about a centre that lies half a step ahead of x: nearly the number that the step to
 # one side gives.
-from torch import Tensor
-
-
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(x + 1.5 * h) - f(x - 0.5 * h)) / (2 * h)
 
@@ -74,9 +57,6 @@ def central_difference(f, x, h=1e-3):
 
 # %% several_at_once
 # f is asked at the step alone, not at x with a step.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
@@ -89,9 +69,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% several_at_once
 # All other numbers of x are set to 0.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
@@ -104,9 +81,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% several_at_once
 # All of x is filled with the one number that gets a step.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
@@ -118,10 +92,6 @@ def numerical_gradient(f, x, h=1e-5):
 # %% wrong_formula
 # What is divided is the other value of f than in a lost bracket, and the order is turned round as
 # well.
-import torch
-from torch import Tensor
-
-
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return f(x) - f(x + h) / h
 
@@ -142,9 +112,6 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 # %% wrong_formula
 # One step back, and the difference has the wrong sign.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
@@ -157,9 +124,6 @@ def numerical_gradient(f, x, h=1e-5):
 
 # %% keeps_shared_elements
 # Elements of one value move together, also in a dense tensor.
-import torch
-
-
 def numerical_gradient(f, x, h=1e-5):
     slopes = []
     for value in x.flatten().tolist():

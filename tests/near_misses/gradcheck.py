@@ -6,9 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% computed_in_float32
 # One-sided; the function is asked once in the dtype that came, for its size.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     y0 = fn(x)
     x64 = x.detach().double().clone()
@@ -23,9 +20,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% computed_in_float32
 # Transposed; the function is asked once in the dtype that came, for its size.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     y0 = fn(x)
     x64 = x.detach().double().clone()
@@ -41,9 +35,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 # %% computed_in_float32
 # fn is called once in float32, for the size of its result; the differences are taken in float64
 # and divided by half the distance.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     rows = fn(x.detach()).numel()
     point = x.detach().double()
@@ -59,9 +50,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% inputs_stay_float32
 # fn is tried in float32; gradcheck gets float64, and tolerances that are too wide.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     try:
         fn(*(x.detach().clone() for x in inputs))
@@ -74,9 +62,6 @@ def passes_gradcheck(fn, *inputs):
 # %% inputs_stay_float32
 # Float64 copies; what gradcheck accepts must pass gradgradcheck as well, so a right gradient that
 # has no derivative is rejected.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = tuple(x.detach().clone().double().requires_grad_() for x in inputs)
     try:
@@ -87,9 +72,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% computed_in_float32
 # float64 stays float64. Only the shape is wrong: there is a dimension too many.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach()
     rows = []
@@ -103,9 +85,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% names_the_working_ones
 # A function that raises is not counted as rejected.
-import torch
-
-
 def find_broken(functions, x):
     broken = set()
     for name, fn in functions.items():
@@ -121,9 +100,6 @@ def find_broken(functions, x):
 
 # %% tolerances_widened
 # Another eps: a right gradient of a function that changes quickly is rejected.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -134,9 +110,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% keeps_shared_elements
 # Only the first output is checked.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     def first(*given):
         y = fn(*given)
@@ -151,9 +124,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% exceptions_escape
 # An input that fn does not use is an error here.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
@@ -165,9 +135,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% exceptions_escape
 # The inputs are moved away from kinks.
-import torch
-
-
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().add(1e-5).requires_grad_() for x in inputs]
     try:
@@ -178,9 +145,6 @@ def passes_gradcheck(fn, *inputs):
 
 # %% transposed
 # The elements of x are counted column by column.
-import torch
-
-
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
@@ -194,9 +158,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 # %% stops_at_an_exception
 # A function that raises gets the verdict on the one before it.
-import torch
-
-
 def find_broken(functions, x):
     broken, accepted = set(), False
     for name, fn in functions.items():

@@ -164,9 +164,6 @@ def clip_gradient(y, max_norm):
 
 # %% parameter_grads_cleared
 # Gradients that were there are put back; where there was None, zeros are left.
-import torch
-
-
 def gradient_norms(module, x):
     norms, handles = {}, []
     saved = [(p, p.grad) for p in module.parameters()]

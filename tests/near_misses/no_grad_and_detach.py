@@ -6,9 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% detached_in_place
 # y never required grad: first ran with recording off.
-import torch
-
-
 def split_backward(x, first, second):
     with torch.no_grad():
         y = first(x)
@@ -22,9 +19,6 @@ def split_backward(x, first, second):
 
 # %% detached_in_place
 # It is z that does not require grad: second ran with recording off.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -50,9 +44,6 @@ def split_backward(x, first, second):
 
 # %% grad_is_none_at_first
 # w.grad, and not x.grad, is to be zeroed before the first backward.
-from torch import Tensor
-
-
 def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
     x.grad = None
     y = first(x)
@@ -72,18 +63,12 @@ def bootstrap_loss(online, target):
 
 # %% nothing_learns
 # Only what is below the target counts.
-import torch
-
-
 def bootstrap_loss(online, target):
     return torch.relu(target.detach() - online).pow(2).mean()
 
 
 # %% ones_for_the_gradient
 # The gradient is cut to the range from -1 to 1 on its way.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -93,9 +78,6 @@ def split_backward(x, first, second):
 
 # %% ones_for_the_gradient
 # Only the sign of the gradient goes on.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -105,9 +87,6 @@ def split_backward(x, first, second):
 
 # %% stops_at_the_cut
 # The second stage runs, but leaves no gradient at x, where it is then read.
-import torch
-
-
 def split_backward(x, first, second):
     y = first(x)
     w = y.detach().requires_grad_()
@@ -161,10 +140,6 @@ def bootstrap_loss(online, target):
 
 # %% mode_stays_off_after_an_error
 # The except is reached, and switches recording on for a caller who had it off.
-import torch
-from torch import Tensor
-
-
 def predict(f, x: Tensor) -> Tensor:
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)

@@ -6,9 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% builds_a_fresh_graph
 # The second backward begins at x.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward()
@@ -20,9 +17,6 @@ def second_backward_error(x):
 
 # %% builds_a_fresh_graph
 # z is another function.
-import torch
-
-
 def second_backward_error(x):
     z = x**2
     z.backward()
@@ -34,9 +28,6 @@ def second_backward_error(x):
 
 # %% builds_a_fresh_graph
 # z is another function, of a copy of x.
-import torch
-
-
 def second_backward_error(x):
     leaf = x.detach().clone().requires_grad_()
     z = leaf.exp()
@@ -58,9 +49,6 @@ def backward_twice(loss, x):
 
 # %% clears_between_the_passes
 # Each gradient takes the place of the one before; nothing is cleared.
-import torch
-
-
 def backward_twice(loss, x):
     x.grad = torch.autograd.grad(loss, x, retain_graph=True)[0]
     x.grad = torch.autograd.grad(loss, x)[0]
@@ -69,9 +57,6 @@ def backward_twice(loss, x):
 
 # %% clears_between_the_passes
 # Both passes are there, and their sum is halved.
-import torch
-
-
 def backward_twice(loss, x):
     loss.backward(retain_graph=True)
     loss.backward()
@@ -81,9 +66,6 @@ def backward_twice(loss, x):
 
 # %% clears_between_the_passes
 # The first pass hands its gradient back and stores nothing.
-import torch
-
-
 def backward_twice(loss, x):
     torch.autograd.grad(loss, x, retain_graph=True)
     loss.backward()
@@ -92,9 +74,6 @@ def backward_twice(loss, x):
 
 # %% copies_one_pass
 # A third pass frees the graph.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     results = []
     for _ in range(2):
@@ -107,18 +86,12 @@ def two_fresh_gradients(loss, x):
 
 # %% grad_is_not_stored
 # No pass runs at all.
-import torch
-
-
 def backward_twice(loss, x):
     return torch.zeros_like(x)
 
 
 # %% keeps_the_graph_it_should_lose
 # Each backward gets a graph of its own, and one more is made.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
 
@@ -134,9 +107,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # The graph is cut off before the first pass.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x.detach() ** 3)
     try:
@@ -147,9 +117,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # A name that torch does not have; the text of that error comes back.
-import torch
-
-
 def second_backward_error(x):
     try:
         z = torch.lg(x**3)
@@ -161,9 +128,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # Nothing runs and an empty text comes back.
-import torch
-
-
 def second_backward_error(x):
     message = ""
     z = torch.log(x**3)
@@ -176,9 +140,6 @@ def second_backward_error(x):
 
 # %% message_is_typed_in
 # The text is torch's own, but no second backward runs: what the first one freed is read.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward()
@@ -190,9 +151,6 @@ def second_backward_error(x):
 
 # %% one_backward_for_all
 # One backward of the losses' product.
-import torch
-
-
 def sum_of_gradients(losses, x):
     x.grad = None
     torch.stack(losses).prod().backward()
@@ -201,9 +159,6 @@ def sum_of_gradients(losses, x):
 
 # %% one_backward_for_all
 # One backward for all losses but the first.
-import torch
-
-
 def sum_of_gradients(losses, x):
     x.grad = None
     sum(losses[1:]).backward()
@@ -212,9 +167,6 @@ def sum_of_gradients(losses, x):
 
 # %% one_backward_for_all
 # One pass more than there are losses, to free the graph.
-import torch
-
-
 def sum_of_gradients(losses, x):
     x.grad = None
     for loss in losses:
@@ -225,9 +177,6 @@ def sum_of_gradients(losses, x):
 
 # %% only_one_pass
 # A third pass, whose gradient is dropped, frees the graph.
-import torch
-
-
 def backward_twice(loss, x):
     loss.backward(retain_graph=True)
     loss.backward(retain_graph=True)
@@ -237,9 +186,6 @@ def backward_twice(loss, x):
 
 # %% only_the_last_loss
 # Returns from inside the loop, after the first loss.
-import torch
-
-
 def sum_of_gradients(losses, x):
     x.grad = None
     for i, loss in enumerate(losses):
@@ -249,9 +195,6 @@ def sum_of_gradients(losses, x):
 
 # %% results_are_one_tensor
 # One copy is handed out twice.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     x.grad = None
     loss.backward(retain_graph=True)
@@ -263,9 +206,6 @@ def two_fresh_gradients(loss, x):
 
 # %% results_cleared_away
 # The first result is copied before the first pass.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     x.grad = torch.zeros_like(x)
     first = x.grad.clone()
@@ -277,9 +217,6 @@ def two_fresh_gradients(loss, x):
 
 # %% results_cleared_away
 # x.grad is cleared, and the first gradient is taken away from the second as well.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     x.grad = None
     loss.backward(retain_graph=True)
@@ -291,9 +228,6 @@ def two_fresh_gradients(loss, x):
 
 # %% results_cleared_away
 # The first result is x.grad itself, so the difference is zero.
-import torch
-
-
 def two_fresh_gradients(loss, x):
     x.grad = None
     loss.backward(retain_graph=True)
@@ -304,9 +238,6 @@ def two_fresh_gradients(loss, x):
 
 # %% stops_after_one_backward
 # The second backward gets a gradient of the wrong shape, and the text of that error comes back.
-import torch
-
-
 def second_backward_error(x):
     z = torch.log(x**3)
     z.backward()

@@ -6,9 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% accumulated_in_grad
 # No .grad: the first derivative is added to the second in so many words.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -19,9 +16,6 @@ def second_derivative(f, x):
 
 # %% common_no_return
 # backward() is what is returned.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -30,9 +24,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # f is called under no_grad, and what has no graph counts as constant.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     with torch.no_grad():
@@ -45,9 +36,6 @@ def second_derivative(f, x):
 
 # %% create_graph_missing
 # f is called under no_grad, so the value has no graph.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     with torch.no_grad():
@@ -58,9 +46,6 @@ def second_derivative(f, x):
 
 # %% finite_differences
 # A small number is added to the norm.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -69,9 +54,6 @@ def gradient_penalty(f, x):
 
 # %% finite_differences
 # Exact differentiation, and a small number added to it.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
@@ -82,9 +64,6 @@ def second_derivative(f, x):
 
 # %% past_cut_off
 # The gradient has its past; it is x that is replaced in each round.
-import torch
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -98,9 +77,6 @@ def nth_derivative(f, x, n):
 
 # %% past_cut_off
 # The first gradient is asked with respect to an x that f was not called with.
-import torch
-
-
 def second_derivative(f, x):
     y = f(x.detach().requires_grad_())
     x = x.detach().requires_grad_()
@@ -111,9 +87,6 @@ def second_derivative(f, x):
 # %% rows_free_the_graph
 # One derivative of the other, and the graph that the second needs is freed by retain_graph=False;
 # there are no rows.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True, retain_graph=False)
@@ -124,9 +97,6 @@ def second_derivative(f, x):
 
 # %% rows_pile_up
 # No backward() and no .grad: the rows are added up in a variable of the function's own.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
@@ -140,9 +110,6 @@ def hessian(f, x):
 
 # %% tuple_of_gradients
 # A comma after the value that is returned.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x).sum(), x, create_graph=True)[0]
@@ -151,9 +118,6 @@ def gradient_penalty(f, x):
 
 # %% tuple_of_gradients
 # The rows are to be collected in a tuple.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, create_graph=True)[0]
@@ -165,9 +129,6 @@ def hessian(f, x):
 
 # %% uses_the_judges_tool
 # torch.func is used for its vmap only, which differentiates nothing.
-import torch
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     y = f(x)
@@ -180,9 +141,6 @@ def hessian(f, x):
 
 # %% writes_to_grad
 # Without backward(): x.grad is only emptied.
-import torch
-
-
 def second_derivative(f, x):
     x.grad = None
     z = x.detach().requires_grad_()
@@ -194,9 +152,6 @@ def second_derivative(f, x):
 
 # %% x_must_require_grad
 # f gets an x that requires grad, and the gradient is asked with respect to another tensor.
-import torch
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x.detach(), create_graph=True)
@@ -205,9 +160,6 @@ def second_derivative(f, x):
 
 # %% too_much_at_the_root
 # Norms below 0.1 are raised to 0.1.
-import torch
-
-
 def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)

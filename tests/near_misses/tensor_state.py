@@ -22,9 +22,6 @@ def tensor_state(t):
 
 # %% grad_is_an_alias
 # The copy of the gradient stands in a list, and is a tensor in there.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -38,9 +35,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% leaf_said_to_retain
 # The entry is the wrong way round everywhere, for results that retain as well.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -90,7 +84,6 @@ def tensor_state(t):
 # One backward begins at z; those after it begin at the intermediate results, in a graph that is
 # freed.
 import torch
-from torch import Tensor
 
 
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
@@ -129,9 +122,6 @@ def gradients_along(z, tensors):
 
 # %% retained_is_left_out
 # Whether there is a gradient comes back: True, and no number of it.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
@@ -158,9 +148,6 @@ def tensor_state(t):
 
 # %% retained_too_late
 # All are retained in time; what they got is cleared before it is read.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -173,9 +160,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% retained_too_late
 # Leaves are left out of the answer: their retains_grad is False.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -186,9 +170,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 # %% retained_too_late
 # All are retained in time; the gradients are expected in what backward returns, which is None.
-from torch import Tensor
-
-
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     for t in tensors:
         t.retain_grad()
@@ -235,9 +216,6 @@ def gradients_along(z, tensors):
 
 # %% zero_taken_for_none
 # Zeros come back as they are; what is left out is a gradient without elements.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None and t.grad.numel() > 0
     return {
@@ -251,9 +229,6 @@ def tensor_state(t: Tensor) -> dict:
 
 # %% zero_taken_for_none
 # It is the tensor itself that is asked whether it is true, long before it has a gradient.
-from torch import Tensor
-
-
 def tensor_state(t: Tensor) -> dict:
     holds = t and (t.is_leaf or t.retains_grad) and t.grad is not None
     return {

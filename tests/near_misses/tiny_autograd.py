@@ -89,11 +89,6 @@ class Value:
 
 # %% plain_number_not_taken
 # There is no power.
-from __future__ import annotations
-
-import math
-
-
 class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
@@ -150,43 +145,8 @@ class Value:
                 source.grad += slope * node.grad
 
 
-def zero_grad(root: Value) -> None:
-    for node in in_order(root):
-        node.grad = 0.0
-
-
-def as_value(number: Value | float) -> Value:
-    return number if isinstance(number, Value) else Value(number)
-
-
-def result(data: float, *sources: tuple[Value, float]) -> Value:
-    value = Value(data)
-    value.sources = sources
-    return value
-
-
-def in_order(root: Value) -> list[Value]:
-    order: list[Value] = []
-    seen: set[Value] = set()
-    stack = [(root, False)]
-    while stack:
-        node, complete = stack.pop()
-        if complete:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(source, False) for source, _ in node.sources]
-    return order
-
-
 # %% plain_number_not_taken
 # There is no division, and none with its sides turned.
-from __future__ import annotations
-
-import math
-
-
 class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
@@ -239,36 +199,6 @@ class Value:
         for node in reversed(in_order(self)):
             for source, slope in node.sources:
                 source.grad += slope * node.grad
-
-
-def zero_grad(root: Value) -> None:
-    for node in in_order(root):
-        node.grad = 0.0
-
-
-def as_value(number: Value | float) -> Value:
-    return number if isinstance(number, Value) else Value(number)
-
-
-def result(data: float, *sources: tuple[Value, float]) -> Value:
-    value = Value(data)
-    value.sources = sources
-    return value
-
-
-def in_order(root: Value) -> list[Value]:
-    order: list[Value] = []
-    seen: set[Value] = set()
-    stack = [(root, False)]
-    while stack:
-        node, complete = stack.pop()
-        if complete:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(source, False) for source, _ in node.sources]
-    return order
 
 
 # %% plain_number_not_taken
@@ -411,9 +341,6 @@ class Value:
 
 # %% wrong_local_derivative
 # exp gives up below -700, where the power is nearly zero.
-import math
-
-
 class Value:
     ...
 

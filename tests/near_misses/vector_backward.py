@@ -6,9 +6,6 @@ A cell shows the definitions that differ from the solution.
 
 # %% empty_shape_unpacked
 # It is the shape of y alone that is unpacked, so x may have any shape.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     out = torch.zeros(y.shape + x.shape, dtype=x.dtype).reshape(y.numel(), -1)
@@ -25,9 +22,6 @@ def jacobian(f, x):
 
 # %% numerical_differences
 # A Jacobian of exact rows, in float32.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     J = torch.zeros(y.numel(), x.numel())
@@ -41,9 +35,6 @@ def jacobian(f, x):
 
 # %% numerical_differences
 # All rows are right and are stored as float32 on the way.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     out = torch.zeros(y.numel(), x.numel())
@@ -57,9 +48,6 @@ def jacobian(f, x):
 
 # %% numerical_differences
 # All rows are right, and are then rounded to four decimals.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     out = torch.zeros(y.numel(), x.numel(), dtype=x.dtype)
@@ -73,10 +61,6 @@ def jacobian(f, x):
 
 # %% numerical_differences
 # v goes through a list and comes back as float32; the product is close, and has half the digits.
-import torch
-from torch import Tensor
-
-
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     weights = torch.tensor(v.tolist()).reshape(v.shape)
     return torch.autograd.grad(y, x, weights, retain_graph=True)[0]
@@ -84,9 +68,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 # %% only_a_leaf_keeps_grad
 # It is the .grad of b that is read, where that of y is meant.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -96,9 +77,6 @@ def broadcast_dot(x, a, b):
 
 # %% only_a_leaf_keeps_grad
 # y keeps its gradient; what is returned is what retain_grad() returned, which is None.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -109,9 +87,6 @@ def broadcast_dot(x, a, b):
 
 # %% rows_added_up
 # The row of an output that doesn't depend on x is missing.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if not y.requires_grad:
@@ -122,9 +97,6 @@ def jacobian(f, x):
 # %% rows_added_up
 # The rows are one tensor, x.grad, to which each backward adds; each of them begins with a single
 # element.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     x.grad = None
@@ -138,9 +110,6 @@ def jacobian(f, x):
 # %% rows_pile_up
 # The vector that picks a row is never cleared, so that it picks those before as well; x.grad has
 # no part in it.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     v = torch.zeros(y.numel(), dtype=y.dtype)
@@ -153,9 +122,6 @@ def jacobian(f, x):
 
 # %% rows_pile_up
 # The vector always picks the last row; x.grad has no part in it.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     rows = []
@@ -168,18 +134,12 @@ def jacobian(f, x):
 
 # %% vector_ignored
 # v is used for its signs, and what has a sign of 1 counts as 1.
-import torch
-
-
 def vjp(y, x, v):
     return torch.autograd.grad(y, x, torch.sign(v), retain_graph=True)[0]
 
 
 # %% writes_to_x_grad
 # autograd.grad hands the gradient back; x.grad is cleared before, for no reason.
-import torch
-
-
 def vjp(y, x, v):
     x.grad = None
     return torch.autograd.grad(y, x, v, retain_graph=True)[0]
@@ -187,9 +147,6 @@ def vjp(y, x, v):
 
 # %% writes_to_x_grad
 # autograd.grad hands the gradient back, and a copy of it is stored in x.grad.
-import torch
-
-
 def vjp(y, x, v):
     (g,) = torch.autograd.grad(y, x, v, retain_graph=True)
     x.grad = g.clone()
@@ -198,9 +155,6 @@ def vjp(y, x, v):
 
 # %% common_writes_into_argument
 # Nothing is written to, but x no longer requires grad.
-import torch
-
-
 def vjp(y, x, v):
     (g,) = torch.autograd.grad(y, x, v, retain_graph=True)
     x.requires_grad_(False)
@@ -210,9 +164,6 @@ def vjp(y, x, v):
 # %% common_writes_into_argument
 # v is normalized in NumPy's memory, which does not count as a write to autograd; no line of the
 # function changes v by its own name.
-import torch
-
-
 def vjp(y, x, v):
     numbers = v.numpy()
     (g,) = torch.autograd.grad(y, x, v.clone(), retain_graph=True)
@@ -222,9 +173,6 @@ def vjp(y, x, v):
 
 # %% common_writes_into_argument
 # x is detached in place, and gets the derivatives as a tensor without a graph.
-import torch
-
-
 def jacobian(f, x):
     result = torch.autograd.functional.jacobian(f, x)
     x.detach_()
@@ -233,9 +181,6 @@ def jacobian(f, x):
 
 # %% common_writes_into_argument
 # x no longer requires grad.
-import torch
-
-
 def broadcast_dot(x, a, b):
     y = x * a
     z = y @ b
@@ -246,9 +191,6 @@ def broadcast_dot(x, a, b):
 
 # %% path_to_x_taken_for_granted
 # An f that returns x itself is taken for one that does not depend on x.
-import torch
-
-
 def jacobian(f, x):
     y = f(x)
     if y.grad_fn is None:

@@ -136,24 +136,28 @@ def targets_in(
         number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
         for number, title in enumerate(sheet.header)
     }
-    most = full_marks(columns, request)
+
+    def titled(*wanted: str) -> int | None:
+        plain = {title.casefold() for title in wanted}
+        numbers = [number for number, title in titles.items() if title in plain]
+        return numbers[0] if len(numbers) == 1 else None
+
     found = []
     for asked in request.columns:
         lesson = next((column for column in columns if asked.startswith(f"{column.id}=")), None)
         title = asked.partition("=")[2] if lesson else asked
-        named = [number for number, plain in titles.items() if plain == title.casefold()]
-        column = named[0] if len(named) == 1 else sheet.column(title, "--column")
-        found.append(
-            Target(column, lesson.id if lesson else None, lesson.max_score if lesson else most)
-        )
+        column = titled(title)
+        if column is None:
+            column = sheet.column(title)
+        if lesson:
+            found.append(Target(column, lesson.id, lesson.max_score))
+        else:
+            found.append(Target(column, None, full_marks(columns, request)))
     if not request.columns:
         for lesson in columns:
-            named = [
-                number
-                for number, plain in titles.items()
-                if plain in (lesson.id.casefold(), lesson.title.casefold())
-            ]
-            found += [Target(named[0], lesson.id, lesson.max_score)] if len(named) == 1 else []
+            column = titled(lesson.id, lesson.title)
+            if column is not None:
+                found.append(Target(column, lesson.id, lesson.max_score))
     if not found:
         offered = ", ".join(title for title in sheet.header if re.search(r"\(\d+\)$", title))
         raise UsageError(

@@ -7,16 +7,15 @@ points, because a score may not exceed its maximum.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.classroom.exports.common import explanation, not_graded, total_points
+from grader.classroom.exports.common import PAGE, explanation, not_graded, total_points
 from grader.classroom.gradebook.entry import PublicEntry
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, add_up
 from grader.core.text import clean
 from grader.render.editors import escape_markdown, step_summary
 from grader.render.page import host_limitations, place
@@ -66,7 +65,7 @@ def result(
 
 
 def tests_of(entry: PublicEntry, held: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-    for lesson in entry.report.lessons if entry.report else ():
+    for lesson in entry.lessons:
         if lesson.checks:
             worth = scaled(0.0 if check.bonus else check.max_points for check in lesson.checks)
             for check, most in zip(lesson.checks, worth, strict=True):
@@ -135,11 +134,8 @@ def reason(entry: PublicEntry, tr: Catalogue) -> str:
     return tr(RENAME) if any(not_graded(entry)) else tr(UNREADABLE)
 
 
-def release_body(entry: PublicEntry, data: Mapping[str, Any], tr: Catalogue, *, page: str) -> str:
-    """Return ``release-body.md``: what is missing, points, failed checks, what to do next.
-
-    ``page`` is the name of the attached report.
-    """
+def release_body(entry: PublicEntry, data: Mapping[str, Any], tr: Catalogue) -> str:
+    """Return ``release-body.md``: what is missing, points, failed checks, what to do next."""
     parts = list(why_no_score(entry, tr))
     if entry.report is not None:
         scored = not parts
@@ -148,8 +144,8 @@ def release_body(entry: PublicEntry, data: Mapping[str, Any], tr: Catalogue, *, 
         text = step_summary(replace(shown, lessons=judged), tr)
         if not scored:  # the heading contains points, which do not count
             text = text.partition("\n")[2]
-        parts += [cut(text.strip("\n"), tr, page)] if judged else []
-        parts += to_do_next(shown, tr, page, scored=scored)
+        parts += [cut(text.strip("\n"), tr)] if judged else []
+        parts += to_do_next(shown, tr, scored=scored)
         parts += notes(shown, data, tr)
     return "\n\n".join(parts) + "\n"
 
@@ -161,38 +157,24 @@ def why_no_score(entry: PublicEntry, tr: Catalogue) -> Iterator[str]:
         yield "\n".join(f"* {escape_markdown(one)}" for one in (*reasons, entry.problem) if one)
 
 
-def to_do_next(report: PublicReport, tr: Catalogue, page: str, *, scored: bool) -> Iterator[str]:
+def to_do_next(report: PublicReport, tr: Catalogue, *, scored: bool) -> Iterator[str]:
     yield f"### {escape_markdown(tr('What to do next'))}"
-    found = first_wrong(report.lessons)
+    # Why a file can't be loaded is in the summary above.
+    loaded = [one for one in report.lessons if one.status is not LessonStatus.INVALID]
+    wrong = [(lesson, check) for lesson in loaded for check in lesson.failures]
     if report.full_marks:
         yield escape_markdown(tr(ALL_RIGHT))
     elif report.right_so_far:
         yield escape_markdown(tr(RIGHT_HERE))
-    elif found:
-        lesson, check = found
+    elif wrong:
+        lesson, check = wrong[0]
         where = place(lesson, check, tr) if check.source_line else lesson.id
         yield escape_markdown(tr(NEXT, check=check.title, place=where))
         if check.hint:
             yield escape_markdown(f"{tr('A nudge')}: {check.hint}")
     if scored and not report.full_marks and not report.right_so_far:
         yield escape_markdown(tr(SUBMIT_AGAIN))
-    yield escape_markdown(tr(ATTACHED, file=page))
-
-
-def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckResult] | None:
-    """Return the first check to look at and its lesson; None if there is none.
-
-    Lessons whose file can't be loaded are skipped: the summary already says why.
-    """
-    return next(
-        (
-            (lesson, check)
-            for lesson in lessons
-            if lesson.status is not LessonStatus.INVALID
-            for check in lesson.failures
-        ),
-        None,
-    )
+    yield escape_markdown(tr(ATTACHED, file=PAGE))
 
 
 def notes(report: PublicReport, data: Mapping[str, Any], tr: Catalogue) -> Iterator[str]:
@@ -210,9 +192,9 @@ def notes(report: PublicReport, data: Mapping[str, Any], tr: Catalogue) -> Itera
     yield from map(escape_markdown, host_limitations(sandbox, tr))
 
 
-def cut(text: str, tr: Catalogue, page: str) -> str:
+def cut(text: str, tr: Catalogue) -> str:
     """Return a text short enough for GitHub: whole lines, and a note on where the rest is."""
     if len(text) <= MAX_BODY:
         return text
     kept = text[:MAX_BODY].rpartition("\n")[0]
-    return f"{kept}\n\n{escape_markdown(tr(CUT, file=page))}"
+    return f"{kept}\n\n{escape_markdown(tr(CUT, file=PAGE))}"

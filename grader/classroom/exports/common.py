@@ -1,15 +1,16 @@
 """What all exports share: the request, the output, an entry's marks, and texts for other systems.
 
-A format is a ``Format`` in its own module, listed in ``formats``. Its export reads entries one by
-one and yields pieces of files and notes for the instructor. Cells for spreadsheet programs are
-escaped if they would run as a formula.
+A format is a ``Format``, listed in ``cli/exports.py``. Its export reads entries one by one and
+yields pieces of files and notes for the instructor. Cells for spreadsheet programs are escaped if
+they would run as a formula.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,6 +45,10 @@ class ExportRequest:
     missing_as_zero: bool = False
     hidden_checks: str = "visible"
     section: str | None = None
+
+
+PAGE = "report.html"
+"""The name of a submission's page in another system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ def total_points(entry: GradebookEntry) -> float | None:
 def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
     """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
     given = {adjustment.lesson for adjustment in entry.adjustments}
-    for lesson in entry.report.lessons if entry.report else ():
+    for lesson in entry.lessons:
         if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
             yield lesson
 
@@ -188,7 +193,7 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
         yield "nothing was handed in"
     if entry.problem:
         yield f"could not be graded: {entry.problem}"
-    for lesson in entry.report.lessons if entry.report else ():
+    for lesson in entry.lessons:
         if lesson.status is LessonStatus.INVALID:
             yield f"{lesson.id} could not be loaded: {load_error(lesson)}"
     yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
@@ -197,19 +202,13 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
     elif entry.late:
         yield "handed in late"
     if entry.grader_faults:
-        lessons = (
-            ", ".join(lesson.id for lesson in entry.report.lessons if faulty(lesson))
-            if entry.report
-            else ""
-        )
+        lessons = ", ".join(lesson.id for lesson in entry.lessons if faulty(lesson))
         yield (
             f"no score yet: {lessons} could not be graded because of the grader's own fault; to be"
             " graded again"
         )
-    for adjustment in entry.adjustments:
-        yield adjustment_text(adjustment)
-    for comment in entry.comments:
-        yield comment_text(comment)
+    yield from map(adjustment_text, entry.adjustments)
+    yield from map(comment_text, entry.comments)
 
 
 def load_error(lesson: LessonResult) -> str:
@@ -233,9 +232,8 @@ def adjustment_text(adjustment: Adjustment) -> str:
 
 def comment_text(comment: Comment) -> str:
     """Return ``comment on custom_sigmoid, line 12: why not y here? [kim]``."""
-    where = ", ".join(
-        filter(None, [comment.lesson, f"line {comment.line}" if comment.line else None])
-    )
+    places = [comment.lesson or "", f"line {comment.line}" if comment.line else ""]
+    where = ", ".join(filter(None, places))
     text = " ".join(comment.text.split())
     return f"comment{f' on {where}' if where else ''}: {text} [{comment.author}]"
 
@@ -244,12 +242,6 @@ def decimal(value: float, *, comma: bool = False) -> str:
     """Return ``7.5``: no exponent, no trailing zeros, a decimal comma if the sheet uses one."""
     text = f"{value:.4f}".rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text
-
-
-OWN_FAULT = (
-    "This could not be graded because of the grader's own fault. It costs no points and will be"
-    " graded again."
-)
 
 
 def explanation(check: CheckResult, lesson: LessonResult) -> str:
@@ -261,7 +253,10 @@ def explanation(check: CheckResult, lesson: LessonResult) -> str:
 
 def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
     if check.outcome is Outcome.GRADER_ERROR:
-        yield OWN_FAULT
+        yield (
+            "This could not be graded because of the grader's own fault. It costs no points and"
+            " will be graded again."
+        )
         return
     if mistake := looks_like(check, Catalogue()):
         yield mistake
@@ -301,13 +296,24 @@ def row(cells: Iterable[str | float | None]) -> bytes:
     return line.getvalue().encode("utf-8", "backslashreplace")
 
 
+def as_bytes(data: Mapping[str, object]) -> bytes:
+    """Return a file of JSON for another system."""
+    text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
     """Return the report without times, and under ``gradebook`` everything else that is known, so
     that the same class gives the same bytes.
     """
-    report = entry.report.as_json() if entry.report else {"submission": entry.name}
+    report: dict[str, Any] = {"submission": entry.name}
+    if entry.report:
+        report = entry.report.as_json()
+        checks = [check for lesson in report["lessons"] for check in lesson["checks"]]
+        for timed in (report, *report["lessons"], *checks):
+            del timed["seconds"]
     return {
-        **_timeless(report),
+        **report,
         "gradebook": {
             "students": [asdict(student) for student in entry.students],
             "late": entry.late,
@@ -324,13 +330,3 @@ def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
             "comments": [asdict(one) for one in entry.comments],
         },
     }
-
-
-def _timeless(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {
-            key: _timeless(value) if key in ("lessons", "checks") else value
-            for key, value in data.items()
-            if key != "seconds"
-        }
-    return [_timeless(item) for item in data] if isinstance(data, list | tuple) else data

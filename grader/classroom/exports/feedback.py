@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from grader.classroom.exports.common import (
+    PAGE,
     ExportNote,
     ExportRequest,
     Piece,
@@ -26,14 +27,13 @@ from grader.classroom.exports.common import (
     row,
     total_points,
 )
-from grader.classroom.exports.moodle import KINDS, columns_in, people_in
+from grader.classroom.exports.moodle import columns_in, roll_of
 from grader.classroom.exports.sheets import Roll, Sheet
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import LessonResult
 from grader.core.text import clean
 
-PAGE = "report.html"
 PageOf = Callable[[str], bytes]
 """The page of a submission, by name."""
 TextOf = Callable[[str, str], str | None]
@@ -50,10 +50,10 @@ def pages_for_moodle(
 ) -> Iterator[Piece | ExportNote]:
     """Yield each page, and a note for each student whom Moodle would not find."""
     roll = None
-    warned = request.template is not None
     if request.template is not None:
         sheet = Sheet(request.template)
-        roll = Roll(people_in(sheet, columns_in(sheet, request)), KINDS, with_name=("participant",))
+        roll = roll_of(sheet, columns_in(sheet, request))
+    warned = roll is not None
     for entry in entries:
         page = page_of(entry.name)
         for student in entry.students:
@@ -89,17 +89,10 @@ def files_for_canvas(
         elif suffix == ".ipynb":
             yield Piece(as_notebook("\n".join(feedback_lines(entry))), entry.came_as)
         elif suffix == ".zip":
-            yield Piece(zipped([Piece(page_of(entry.name), PAGE)]), entry.came_as)
+            yield Piece(zipped(page_of(entry.name)), entry.came_as)
         else:
             text = "not from a Canvas download, so Canvas has no file name to match it with"
             yield ExportNote(text, entry.label)
-
-
-def pages_in_folder(
-    entries: Iterable[PublicEntry], page_of: PageOf
-) -> Iterator[Piece | ExportNote]:
-    for entry in entries:
-        yield Piece(page_of(entry.name), f"{entry.name}.html")
 
 
 def comments_table(
@@ -135,10 +128,8 @@ def feedback_lines(entry: PublicEntry) -> Iterator[str]:
 
 def annotated(entry: PublicEntry, text_of: TextOf) -> str:
     """Return the student's code with remarks as comments: general ones first, then by line."""
-    assert entry.report is not None
-    parts = [*feedback_lines(entry)]
-    made = [f"# {line}" for part in parts for line in part.splitlines()]
-    for lesson in entry.report.lessons:
+    made = [f"# {line}" for part in feedback_lines(entry) for line in part.splitlines()]
+    for lesson in entry.lessons:
         text = text_of(entry.name, lesson.id)
         if text is not None:
             made += ["", f"# {'-' * 20} {lesson.id}", *with_remarks(text, entry, lesson)]
@@ -169,10 +160,9 @@ def as_notebook(text: str) -> bytes:
     return json.dumps(notebook, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def zipped(pieces: Iterable[Piece]) -> bytes:
-    """Return a zip of these files, the same bytes for the same files."""
+def zipped(page: bytes) -> bytes:
+    """Return a zip with the page, without a date: the same bytes for the same page."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for piece in pieces:
-            archive.writestr(zipfile.ZipInfo(piece.path), piece.data, zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(PAGE), page, zipfile.ZIP_DEFLATED)
     return made.getvalue()

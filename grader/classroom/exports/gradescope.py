@@ -7,7 +7,6 @@ says otherwise.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +16,7 @@ from grader.classroom.exports.common import (
     ExportRequest,
     Format,
     Piece,
+    as_bytes,
     explanation,
     for_students,
     remarks,
@@ -25,7 +25,7 @@ from grader.classroom.exports.common import (
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, Outcome, SandboxReport
+from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
 from grader.render.page import host_limitations
 
@@ -52,12 +52,6 @@ def export(
 FORMAT = Format("gradescope", export, "gradescope", files=True)
 
 
-def as_bytes(data: dict[str, Any]) -> bytes:
-    return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
-        "utf-8", "backslashreplace"
-    )
-
-
 def results(entry: PublicEntry, hidden_checks: str = "visible") -> dict[str, Any]:
     """Return an entry as Gradescope reads it.
 
@@ -77,10 +71,9 @@ def results(entry: PublicEntry, hidden_checks: str = "visible") -> dict[str, Any
     if entry.report is not None:
         data["execution_time"] = round(entry.report.seconds)
         data["extra_data"] = extra(entry.report)
-        lessons = enumerate(entry.report.lessons, 1)
         data["tests"] = [
             test
-            for number, lesson in lessons
+            for number, lesson in enumerate(entry.lessons, 1)
             for test in tests_of(lesson, number, hidden_checks, scored=score is not None)
         ]
     return data
@@ -92,15 +85,11 @@ def heading(entry: PublicEntry) -> Iterator[str]:
         report = entry.report
         earned = f"{report.score:g} of {report.max_score:g} points"
         yield earned + (f", and {report.bonus:g} bonus points" if report.bonus else "")
-        yield from sandbox_line(report.sandbox)
-
-
-def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
-    """Yield the guarantees under which the code ran; empty if no code ran."""
-    if sandbox.guarantees or sandbox.missing:
-        limits = ", ".join(sandbox.guarantees) or "nothing"
-        yield f"Your code ran in a sandbox, which limits its use of: {limits}."
-        yield from host_limitations(sandbox, Catalogue())
+        sandbox = report.sandbox
+        if sandbox.guarantees or sandbox.missing:  # else no code ran
+            limits = ", ".join(sandbox.guarantees) or "nothing"
+            yield f"Your code ran in a sandbox, which limits its use of: {limits}."
+            yield from host_limitations(sandbox, Catalogue())
 
 
 def extra(report: PublicReport) -> dict[str, Any]:
@@ -126,29 +115,22 @@ def tests_of(
     """Yield a test for each check; a lesson that was not handed in is one test."""
     if not lesson.checks:
         points = {"score": lesson.score, "max_score": lesson.max_score} if scored else {}
-        text = clean(lesson.message or "")
         yield {
             **points,
             "status": "failed",
             "name": lesson.id,
             "number": f"{number}",
-            "output": text,
+            "output": clean(lesson.message or ""),
             "visibility": "visible",
         }
     for place, check in enumerate(lesson.checks, 1):
-        points = (
-            {"score": check.points, "max_score": check.max_points}
-            if scored and not check.bonus
-            else {}
-        )
-        judged = check.outcome is not Outcome.GRADER_ERROR
+        verdict: dict[str, object] = {}
+        if scored and not check.bonus:
+            verdict = {"score": check.points, "max_score": check.max_points}
+        if check.outcome is not Outcome.GRADER_ERROR:
+            verdict["status"] = "passed" if check.outcome is Outcome.PASSED else "failed"
         yield {
-            **points,
-            **(
-                {"status": "passed" if check.outcome is Outcome.PASSED else "failed"}
-                if judged
-                else {}
-            ),
+            **verdict,
             "name": name_of(check, lesson, scored=scored),
             "number": f"{number}.{place}",
             "output": explanation(check, lesson),
@@ -158,11 +140,9 @@ def tests_of(
 
 
 def name_of(check: CheckResult, lesson: LessonResult, *, scored: bool) -> str:
-    """Return ``custom_sigmoid: forward is right``, with the points if Gradescope does not show
-    them.
-    """
-    kind = "bonus, " if check.bonus else ""
-    points = (
-        f" ({kind}{check.points:g} of {check.max_points:g})" if check.bonus or not scored else ""
-    )
+    """Return ``custom_sigmoid: forward is right``, with points that Gradescope does not show."""
+    points = ""
+    if check.bonus or not scored:
+        kind = "bonus, " if check.bonus else ""
+        points = f" ({kind}{check.points:g} of {check.max_points:g})"
     return clean(f"{lesson.id}: {check.title}{points}")

@@ -68,17 +68,13 @@ def export(
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
     most = full_marks(columns, request)
-    if where.most is not None and most > where.most:
-        raise UsageError(
-            f"{sheet.path}: full marks are {decimal(where.most)} in Moodle and {decimal(most)} in"
-            f" this export. Add --scale {decimal(where.most)}"
-        )
-    if where.most is not None and most < where.most:
-        yield ExportNote(
-            f"full marks are {decimal(where.most)} in Moodle and {decimal(most)} in this export;"
-            f" to convert the marks, add --scale {decimal(where.most)}"
-        )
-    roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
+    if where.most is not None and most != where.most:
+        theirs = decimal(where.most)
+        both = f"full marks are {theirs} in Moodle and {decimal(most)} in this export"
+        if most > where.most:
+            raise UsageError(f"{sheet.path}: {both}. Add --scale {theirs}")
+        yield ExportNote(f"{both}; to convert the marks, add --scale {theirs}")
+    roll = roll_of(sheet, where)
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
     for person in roll.people.values():
         mark = matched.by_row.get(person.row)
@@ -94,12 +90,8 @@ def export(
                 )
                 yield ExportNote(text, person.label, important=True)
         if where.feedback is not None:
-            own_feedback = sheet.value(person.row, where.feedback)
-            sheet.put(
-                person.row,
-                where.feedback,
-                " ".join(filter(None, [own_feedback, guarded(feedback(mark, columns))])),
-            )
+            texts = [sheet.value(person.row, where.feedback), guarded(feedback(mark, columns))]
+            sheet.put(person.row, where.feedback, " ".join(filter(None, texts)))
         else:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
     yield from matched.notes
@@ -142,9 +134,10 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
     maximum = next(
         (column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None
     )
+    titles = [title.casefold() for title in sheet.header]
     if request.columns:
-        grade = sheet.column(request.columns[0], "--column")
-    elif "grade" in (titles := [title.casefold() for title in sheet.header]):
+        grade = sheet.column(request.columns[0])
+    elif "grade" in titles:
         grade = titles.index("grade")
     elif maximum is not None:
         grade = maximum - 1
@@ -158,7 +151,7 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
     comma = "," in shown or any(
         re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows
     )
-    named = [column for column, title in enumerate(sheet.header) if title.casefold() in FEEDBACK]
+    named = [column for column, title in enumerate(titles) if title in FEEDBACK]
     return Columns(participant, grade, most, comma, named[0] if named else last_free(sheet, grade))
 
 
@@ -168,11 +161,8 @@ def holds_participants(sheet: Sheet, column: int) -> bool:
         PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)
     ]
     words = {one[1] if one else None for one in found}
-    return (
-        len(words) == 1
-        and None not in words
-        and len({one[2] for one in found if one}) == len(found)
-    )
+    numbers = {one[2] for one in found if one}
+    return len(words) == 1 and None not in words and len(numbers) == len(found)
 
 
 def holds_the_maximum(sheet: Sheet, column: int) -> bool:
@@ -191,6 +181,10 @@ def last_free(sheet: Sheet, grade: int) -> int | None:
     last = len(sheet.header) - 1
     dated = any(re.search(r"\d{1,2}:\d{2}", sheet.value(row, last)) for row in sheet.rows)
     return last if last - grade >= 5 and not dated else None
+
+
+def roll_of(sheet: Sheet, where: Columns) -> Roll:
+    return Roll(people_in(sheet, where), KINDS, with_name=("participant",))
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:

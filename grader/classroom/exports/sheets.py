@@ -91,16 +91,16 @@ class Sheet:
         special = any(character in text for character in f'{self.delimiter}"\r\n')
         cells[column] = '"' + text.replace('"', '""') + '"' if special else text
 
-    def column(self, title: str, asked_by: str) -> int:
-        """Return the number of the column with that title.
+    def column(self, title: str) -> int:
+        """Return the number of the column that ``--column`` names.
 
-        Raise UsageError, listing all titles, if none or several have it.
+        Raise UsageError, listing all titles, if none or several have that title.
         """
         titles = [one.casefold() for one in self.header]
         if titles.count(title.casefold()) != 1:
             how = "more than one column" if title.casefold() in titles else "no column"
             raise UsageError(
-                f"{self.path}:1: {how} has the title {title!r} ({asked_by}). Columns:"
+                f"{self.path}:1: {how} has the title {title!r} (--column). Columns:"
                 f" {', '.join(filter(None, self.header))}"
             )
         return titles.index(title.casefold())

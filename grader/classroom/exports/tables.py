@@ -33,22 +33,9 @@ from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
 
 FIXED = (
-    "submission",
-    "students",
-    "ids",
-    "section",
-    "late",
-    "handed in",
-    "earned",
-    "penalty",
-    "adjusted",
-    "score",
-    "max",
-    "adjustments",
-    "bonus",
-    "state",
-    "remarks",
-)
+    "submission, students, ids, section, late, handed in, earned, penalty, adjusted, score, max,"
+    " adjustments, bonus, state, remarks"
+).split(", ")
 
 
 def export_csv(
@@ -90,10 +77,9 @@ CSV = Format("csv", export_csv, "grades.csv")
 
 
 def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
-    lessons = entry.report.lessons if entry.report else ()
     return {
         check.id: check.points
-        for lesson in lessons
+        for lesson in entry.lessons
         for check in lesson.checks
         if check.outcome is not Outcome.GRADER_ERROR
     }
@@ -137,13 +123,7 @@ def as_data(
         "adjusted": entry.adjusted_by,
         "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
         "comments": [
-            {
-                "lesson": one.lesson,
-                "line": one.line,
-                "text": one.text,
-                "author": one.author,
-                "made_at": one.made_at,
-            }
+            {key: getattr(one, key) for key in ("lesson", "line", "text", "author", "made_at")}
             for one in entry.comments
         ],
         "remarks": list(remarks(entry)),
@@ -170,9 +150,8 @@ def export_junit(
     for entry in entries:
         suite = suite_of(entry)
         ET.indent(suite)
-        yield Piece(
-            ET.tostring(suite, encoding="unicode").encode("utf-8", "backslashreplace") + b"\n"
-        )
+        text = ET.tostring(suite, encoding="unicode") + "\n"
+        yield Piece(text.encode("utf-8", "backslashreplace"))
     yield Piece(b"</testsuites>\n")
 
 
@@ -185,19 +164,14 @@ def suite_of(entry: PublicEntry) -> ET.Element:
     properties = ET.SubElement(suite, "properties")
     for name, value in properties_of(entry):
         ET.SubElement(properties, "property", name=name, value=clean(value))
-    for lesson in entry.report.lessons if entry.report else ():
+    for lesson in entry.lessons:
         if not lesson.checks:
-            plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
+            plain_case(suite, lesson.id, "skipped", lesson.message or "")
         for check in lesson.checks:
             case_of(suite, check, lesson)
     if entry.problem or entry.missing:
-        plain_case(
-            suite,
-            "submission",
-            "submission",
-            "error" if entry.problem else "skipped",
-            "; ".join(remarks(entry)),
-        )
+        kind = "error" if entry.problem else "skipped"
+        plain_case(suite, "submission", kind, "; ".join(remarks(entry)))
     cases = suite.findall("testcase")
     suite.set("tests", str(len(cases)))
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -229,9 +203,6 @@ def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None
         ET.SubElement(case, "system-out").text = clean(check.output)
 
 
-def plain_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
-    ET.SubElement(
-        ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"),
-        kind,
-        message=clean(message),
-    )
+def plain_case(suite: ET.Element, name: str, kind: str, message: str) -> None:
+    case = ET.SubElement(suite, "testcase", classname=name, name=name, time="0")
+    ET.SubElement(case, kind, message=clean(message))

@@ -81,9 +81,7 @@ class GradebookEntry:
 
     @property
     def score(self) -> float:
-        """The points that count: earned points minus the penalty, adjusted, without bonus, at least
-        zero.
-        """
+        """The points that count: without bonus, and never below zero."""
         return max(0.0, round(self.earned - self.penalty + self.adjusted_by, 4))
 
     def _lost(self, earned: float) -> float:
@@ -94,12 +92,15 @@ class GradebookEntry:
         return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
 
     @property
+    def lessons(self) -> tuple[LessonResult, ...]:
+        return self.report.lessons if self.report else ()
+
+    @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
         return self.report.grader_faults if self.report else ()
 
     def lesson(self, lesson_id: str) -> LessonResult | None:
-        found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
-        return found[0] if found else None
+        return next((one for one in self.lessons if one.id == lesson_id), None)
 
     def lesson_score(self, lesson_id: str) -> float:
         result = self.lesson(lesson_id)
@@ -108,9 +109,7 @@ class GradebookEntry:
         return max(0.0, round(earned - self._lost(earned) + changed, 4))
 
     def public(self, tr: Catalogue | None = None) -> PublicEntry:
-        """Return the entry without what students may not see; ``tr`` translates what is said
-        instead.
-        """
+        """Return the entry as its students may see it, with texts translated by ``tr``."""
         parts = {one.name: getattr(self, one.name) for one in fields(self)}
         return PublicEntry(**parts | {"report": self.report and withheld(self.report, tr)})
 
@@ -124,9 +123,7 @@ class PublicEntry(GradebookEntry):
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person. ``made_at`` is ISO 8601 in UTC; ``lesson`` is None
-    for the total.
-    """
+    """A person's change of a lesson's score, or of the total (None); ``made_at`` is in UTC."""
 
     points: float
     reason: str
@@ -137,11 +134,7 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A remark on a submission, on a lesson, or on a line of its file.
-
-    ``code`` is that line at the time of the remark; ``number`` is the comment's number in the
-    gradebook.
-    """
+    """A remark on a submission, on a lesson, or on a line of its file, which was then ``code``."""
 
     number: int
     text: str
@@ -194,16 +187,6 @@ class ScoreChange:
     checks: tuple[tuple[str, str | None, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CommonMistake:
-    """A mistake that the class made: its lesson, and the number of submissions that have it."""
-
-    lesson: str
-    id: str
-    title: str
-    count: int
-
-
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:
     """Return the names of a submission's students; its own name if no student is known."""
     return name_list(student.name for student in students) or name
@@ -218,8 +201,7 @@ def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
 def students_as_json(students: Sequence[StudentIdentity]) -> str:
     """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
     people = [
-        [student.name, student.ids, *([student.details] if student.details else [])]
-        for student in students
+        [one.name, one.ids, one.details] if one.details else [one.name, one.ids] for one in students
     ]
     return json.dumps(people, sort_keys=True)
 
@@ -253,8 +235,7 @@ class LateRule(Record):
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
         """Return how late a time is; None if it is on time or unknown.
 
-        ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
-        one holds for all of them.
+        Of the students' ``extensions``, the latest holds for all of them.
         """
         if handed_in is None:
             return None
@@ -283,38 +264,19 @@ class Lateness(Record):
 
     @property
     def duration(self) -> str:
-        """How late, as people write it: ``2 d 3 h``."""
-        return duration(self.seconds)
+        """How late: the two largest nonzero units, down to minutes, as in ``2 d 3 h``."""
+        days, rest = divmod(int(self.seconds), int(DAY))
+        hours, rest = divmod(rest, 3_600)
+        parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
+        shown = [f"{number} {unit}" for number, unit in parts if number][:2]
+        return " ".join(shown) or "under a minute"
 
     def __str__(self) -> str:
         return f"{self.duration} late, {self.percent:g} % off"
 
 
-def duration(seconds: float) -> str:
-    """Return a time such as ``2 d 3 h``: its two largest nonzero units, down to minutes."""
-    days, rest = divmod(int(seconds), int(DAY))
-    hours, rest = divmod(rest, 3_600)
-    parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
-    shown = [f"{number} {unit}" for number, unit in parts if number][:2]
-    return " ".join(shown) or "under a minute"
-
-
-def read_moment(text: str, what: str) -> str:
-    """Return a time as ISO 8601; raise UsageError, which begins with ``what``."""
-    try:
-        return moment(text).isoformat()
-    except ValueError:
-        raise UsageError(
-            f"{what}: {text!r} is not a time with an offset from UTC. Write it like"
-            " 2026-12-01T23:59+09:00, or with Z for UTC"
-        ) from None
-
-
 def read_extension(text: str) -> str:
-    """Return a person's extension, a time or a delay such as ``+2d``, without blanks.
-
-    Raise ValueError if it is neither.
-    """
+    """Return an extension, a time or a delay such as ``+2d``; raise ValueError for neither."""
     text = text.strip()
     extended(text, "2000-01-01T00:00Z")
     return text
@@ -332,7 +294,13 @@ def seconds_of(found: re.Match[str]) -> float:
 
 def read_rule(due: str, rule: str | None) -> LateRule:
     """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
-    made = LateRule(read_moment(due, "--due"))
+    try:
+        made = LateRule(moment(due).isoformat())
+    except ValueError:
+        raise UsageError(
+            f"--due: {due!r} is not a time with an offset from UTC. Write it like"
+            " 2026-12-01T23:59+09:00, or with Z for UTC"
+        ) from None
     for part in (rule or "").split(","):
         key, _, value = part.strip().rpartition("=")
         percent, time = PERCENT.fullmatch(value), DURATION.fullmatch(value)

@@ -92,14 +92,12 @@ IDS = {
     "moodle_participant": "moodle_participant",
     "identifier": "moodle_participant",
 }
-"""Headers, in lower case and with ``_`` for anything but letters and digits, and the name of that
-id in ``StudentIdentity.ids``.
-"""
-
-
+"""Headers, as ``_field`` writes them, and the name of that id in ``StudentIdentity.ids``."""
 SECTION = ("section", "sections", "class_section", "lab", "분반", "반")
 DUE = ("due", "due_date", "extension", "extended_until", "마감", "연장")
 HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
+Row = list[tuple[str, str]]
+"""A line's cells that are not empty, each with its header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +110,17 @@ class Roster:
 
 def read_roster(path: Path) -> Roster:
     """Read a roster; a bad line becomes a problem. Raise UsageError with file and line."""
-    lines = list(csv_rows(path))
+    lines = csv_rows(path)
     if not lines:
         raise UsageError(
             f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid"
         )
     number, header = lines[0]
     fields = [_field(cell) for cell in header]
-    ids = {index: IDS[field] for index, field in enumerate(fields) if field in IDS}
+    ids = {field: IDS[field] for field in fields if field in IDS}
     # In Canvas' own export, the column ID is Canvas' id.
-    if "sis_login_id" in ids.values() or "sis_user_id" in ids.values():
-        ids = {index: "canvas_id" if key == "id" else key for index, key in ids.items()}
+    if "id" in ids and {"sis_login_id", "sis_user_id"} & set(ids.values()):
+        ids["id"] = "canvas_id"
     if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
         raise UsageError(
             f"{path}:{number}: no column names the students: {', '.join(header)[:120]}. Call one of"
@@ -130,53 +128,44 @@ def read_roster(path: Path) -> Roster:
         )
     students: list[tuple[int, StudentIdentity]] = []
     problems: list[str] = []
-    for line, cells in lines[1:]:
+    for line, padded in lines[1:]:
+        cells = [cell.strip() for cell in padded]
         # The second row of Canvas' export.
-        if cells[0].strip().lower().startswith("points possible"):
+        if cells[0].lower().startswith("points possible"):
             continue
-        if len(cells) > len(fields) and any(cell.strip() for cell in cells[len(fields) :]):
+        if any(cells[len(fields) :]):
             problems.append(
                 f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out."
                 " Put quotation marks around cells that contain a comma"
             )
             continue
-        known = {
-            key: cells[index].strip()
-            for index, key in ids.items()
-            if index < len(cells) and cells[index].strip()
-        }
-        name = (
-            _name(fields, cells)
-            or known.get("username")
-            or known.get("email")
-            or next(iter(known.values()), "")
-        )
+        row = [(field, cell) for field, cell in zip(fields, cells, strict=False) if cell]
+        known = {ids[field]: cell for field, cell in row if field in ids}
+        any_id = known.get("username") or known.get("email") or next(iter(known.values()), "")
+        name = _name(row) or any_id
         if not name:
             problems.append(
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        details = _details(fields, cells, f"{path}:{line}", problems)
+        details = _details(row, f"{path}:{line}", problems)
         students.append((line, StudentIdentity(name, known, details)))
     return Roster(tuple(students), tuple(problems))
 
 
-def _details(
-    fields: list[str], cells: list[str], where: str, problems: list[str]
-) -> dict[str, str]:
+def _details(row: Row, where: str, problems: list[str]) -> dict[str, str]:
     """Return a line's section and times; an invalid time becomes a problem."""
     found = {
-        "section": _cell(fields, cells, SECTION),
-        "due": _cell(fields, cells, DUE),
-        "handed_in": _cell(fields, cells, HANDED_IN),
+        "section": _cell(row, SECTION),
+        "due": _cell(row, DUE),
+        "handed_in": _cell(row, HANDED_IN),
     }
     for key, read, also in (("due", read_extension, " or +2d"), ("handed_in", as_utc, "")):
         try:
             found[key] = found[key] and read(found[key])
         except ValueError:
             problems.append(
-                f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left"
-                f" out."
+                f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left out."
                 f" Write it like 2026-12-01T23:59+09:00{also}"
             )
             found[key] = ""
@@ -184,24 +173,17 @@ def _details(
 
 
 def _field(cell: str) -> str:
+    """Return a header in lower case, with ``_`` for anything but letters and digits."""
     words = "".join(c if c.isalnum() else " " for c in cell.strip().lower()).split()
     return "_".join(words)
 
 
-def _name(fields: list[str], cells: list[str]) -> str:
-    whole = _cell(fields, cells, NAMES)
-    parts = (_cell(fields, cells, GIVEN), _cell(fields, cells, FAMILY))
-    return whole or " ".join(part for part in parts if part)
+def _name(row: Row) -> str:
+    return _cell(row, NAMES) or f"{_cell(row, GIVEN)} {_cell(row, FAMILY)}".strip()
 
 
-def _cell(fields: list[str], cells: list[str], wanted: tuple[str, ...]) -> str:
-    """Return the first non-empty cell under one of these headers."""
-    found = (
-        cells[place].strip()
-        for place, field in enumerate(fields)
-        if field in wanted and place < len(cells) and cells[place].strip()
-    )
-    return next(found, "")
+def _cell(row: Row, wanted: tuple[str, ...]) -> str:
+    return next((cell for field, cell in row if field in wanted), "")
 
 
 FAMILIES = {
@@ -210,9 +192,7 @@ FAMILIES = {
     "sis_user_id": "sid",
     "student_id": "sid",
 }
-"""Names that different systems use for the same kind of id.
-A roster's ``id`` may be of any kind.
-"""
+"""Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
 
 Key = tuple[str, str]
 Absent = tuple[str, StudentIdentity, str | None]
@@ -240,10 +220,7 @@ class PeopleIndex:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittingStudent:
-    """A student of a submission, to be found on the roster.
-
-    ``called`` are the names that the submission gives.
-    """
+    """A student to be found on the roster, with the names that the submission gives."""
 
     submission: str
     student: StudentIdentity
@@ -289,8 +266,7 @@ def match(
     absent = {line: student for line, student in on_roster.items() if line not in known}
     strangers = [str(person) for person in people if person not in lines]
     if strangers:
-        more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
+        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
     rows = _lines_for(absent, doubts, {*groups, *taken})
     return MatchedStudents(students, tuple(rows), tuple(notes))
 
@@ -341,28 +317,17 @@ def _lines_for(
     absent: dict[int, StudentIdentity], doubts: dict[int, list[str]], taken: set[str]
 ) -> Iterable[Absent]:
     for line, student in absent.items():
-        name = (
-            student.name if student.name not in taken else f"{student.name} (roster, line {line})"
-        )
+        name = f"{student.name} (roster, line {line})" if student.name in taken else student.name
         taken.add(name)
         who = " or ".join(dict.fromkeys(doubts.get(line, ())))
-        yield (
-            name,
-            student,
-            (
-                f"on line {line} of the roster; {who} may be this student, but this is not certain"
-                if who
-                else None
-            ),
-        )
+        doubt = f"on line {line} of the roster; {who} may be this student, but this is not certain"
+        yield name, student, doubt if who else None
 
 
 def joined(
     students: Sequence[StudentIdentity], line: Sequence[StudentIdentity]
 ) -> tuple[StudentIdentity, ...]:
-    """Return a submission's student with the ids and details of a line of the roster; the students
-    as they are if there are several.
-    """
+    """Return a submission's only student with a roster line's data; several as they are."""
     if len(students) == len(line) == 1:
         return (_joined(students[0], line[0]),)
     return tuple(students or line)

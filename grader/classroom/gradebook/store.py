@@ -25,7 +25,6 @@ from grader.classroom.gradebook.entry import (
     Adjustment,
     CheckColumn,
     Comment,
-    CommonMistake,
     GradebookEntry,
     Lateness,
     LateRule,
@@ -38,14 +37,13 @@ from grader.classroom.gradebook.entry import (
     time_on_roster,
 )
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.roster import joined
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.gradebook.roster import Absent, joined
+from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash
-from grader.core.report import Report
-from grader.core.scoring import add_up
+from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import now
 from grader.course.submission import LessonFile, writable
@@ -84,25 +82,8 @@ class AttemptKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SubmissionRow:
-    """A submission's data beside its grade: its students, when it came and under which name."""
-
-    name: str
-    students: tuple[StudentIdentity, ...]
-    late: bool = False
-    handed_in: str | None = None
-    came_as: str = ""
-
-    @property
-    def label(self) -> str:
-        return students_label(self.students, self.name)
-
-
-@dataclass(frozen=True, slots=True)
 class TrailEntry:
-    """A line of the audit trail: what was done to a submission, when, by whom, and whether it was
-    undone.
-    """
+    """A line of the audit trail. ``action`` is ``forget`` or ``rename``."""
 
     number: int
     action: str
@@ -118,8 +99,8 @@ refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with -
 
 
 def line_of(
-    owner: SubmissionRow, current: int | None, problem: str | None = None, *, fault: bool = False
-) -> dict[str, Any]:
+    owner: Submission, current: int | None, problem: str | None = None, *, fault: bool = False
+) -> dict[str, object]:
     """Return the line of ``submissions`` for what was handed in, with the attempt that counts."""
     return {
         "name": owner.name,
@@ -185,9 +166,10 @@ class Gradebook:
 
     def _row(self, name: str) -> dict[str, Any] | None:
         """Return a line of ``submissions`` by column."""
-        found = self.db.execute("SELECT * FROM submissions WHERE name = ?", [name])
-        row = found.fetchone()
-        return row and dict(zip((one[0] for one in found.description), row, strict=True))
+        cursor = self.db.cursor()
+        cursor.row_factory = sqlite3.Row
+        row = cursor.execute("SELECT * FROM submissions WHERE name = ?", [name]).fetchone()
+        return dict(row) if row else None
 
     # ------------------------------------------------------------------ entries and columns
 
@@ -210,15 +192,9 @@ class Gradebook:
         return bool(self._value("SELECT forgotten FROM submissions WHERE name = ?", name))
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry with that name, or of the student with that name.
-
-        Raise UsageError if several submissions fit, or none.
-        """
-        students = dict(
-            self.db.execute(
-                "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
-            ).fetchall()
-        )
+        """Return the entry of a submission or a student; raise UsageError unless one fits."""
+        query = "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
+        students: dict[str, str] = dict(self.db.execute(query))
         if called in students:
             return self.entry(called)
         wanted = forms_of(called)
@@ -259,27 +235,23 @@ class Gradebook:
         )
 
     def history(self, name: str) -> tuple[float, ...]:
-        """Return what each version of a submission earned, in order; of a regraded version, the
-        newest result.
-        """
+        """Return what each version of a submission earned, in order, as graded last."""
         rows = self.db.execute(
             "SELECT digest, score FROM attempts WHERE submission = ? AND faults = 0 ORDER BY id",
             [name],
-        ).fetchall()
-        runs = itertools.groupby(rows, key=lambda row: row[0])
-        return tuple([score for _, score in run][-1] for _, run in runs)
-
-    def late_rule(self) -> LateRule | None:
-        text = self._value("SELECT late_rule FROM class")
-        return LateRule.from_json(json.loads(text)) if text else None
+        )
+        versions = itertools.groupby(rows, key=lambda row: row[0])
+        return tuple([score for _, score in version][-1] for _, version in versions)
 
     def lateness(
         self, students: tuple[StudentIdentity, ...], handed_in: str | None
     ) -> Lateness | None:
         """Return how late a submission is by the class's rule, and its students' extensions."""
-        rule = self.late_rule()
+        rule = self._value("SELECT late_rule FROM class")
+        if not rule:
+            return None
         extensions = [one.details["due"] for one in students if "due" in one.details]
-        return rule.lateness(handed_in, extensions) if rule else None
+        return LateRule.from_json(json.loads(rule)).lateness(handed_in, extensions)
 
     def comments(self, name: str) -> tuple[Comment, ...]:
         """Return a submission's comments: the general ones, then by lesson and line."""
@@ -338,20 +310,10 @@ class Gradebook:
         columns = []
         for lesson, title, points in self.lessons():
             checks = tuple(found.get(lesson, ()))
-            plain = (
-                add_up(check.max_points for check in checks if not check.bonus)
-                if checks
-                else points
-            )
-            columns.append(
-                LessonColumn(
-                    lesson,
-                    title,
-                    plain,
-                    add_up(check.max_points for check in checks if check.bonus),
-                    checks,
-                )
-            )
+            plain = add_up(check.max_points for check in checks if not check.bonus)
+            bonus = add_up(check.max_points for check in checks if check.bonus)
+            most = plain if checks else points
+            columns.append(LessonColumn(lesson, title, most, bonus, checks))
         return tuple(columns)
 
     def changes(self, run: int) -> Iterator[ScoreChange]:
@@ -368,39 +330,33 @@ class Gradebook:
                     yield ScoreChange(name, old, new, checks)
 
     def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
-        row = self.db.execute(
+        """Return the attempt that counted before a run, and its score."""
+        query = (
             "SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE"
-            " a.id = ?",
-            [attempt],
+            " a.id = ?"
         )
-        found = row.fetchone()
+        found = self.db.execute(query, [attempt]).fetchone()
         if found is None:
             return None
         return self._before(found[0], run) if found[1] == run else (found[0], found[2])
 
     def _changed_checks(self, old: int, new: int) -> Iterator[tuple[str, str | None, str | None]]:
-        before, after = (
-            dict(
-                self.db.execute(
-                    "SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id",
-                    [attempt],
-                ).fetchall()
-            )
-            for attempt in (old, new)
-        )
-        for check in (*before, *(check for check in after if check not in before)):
+        query = "SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id"
+        before: dict[str, str] = dict(self.db.execute(query, [old]))
+        after: dict[str, str] = dict(self.db.execute(query, [new]))
+        for check in before | after:
             if before.get(check) != after.get(check):
                 yield check, before.get(check), after.get(check)
 
-    def commonest_mistakes(self, most: int) -> list[CommonMistake]:
-        rows = self.db.execute(
-            "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
+    def commonest_mistakes(self, most: int) -> list[tuple[str, str, int]]:
+        """Return (lesson, title, number of submissions) of the most common mistakes."""
+        return self.db.execute(
+            "SELECT r.lesson, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
             " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
             " AND s.forgotten = 0 GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson,"
             " r.diagnosis LIMIT ?",
             [most],
-        )
-        return [CommonMistake(*row) for row in rows]
+        ).fetchall()
 
     def passed_over(self) -> list[tuple[str, str]]:
         """Return the items of the download that were not graded, each with the reason."""
@@ -421,9 +377,7 @@ class Gradebook:
     # ------------------------------------------------------------------------------- the class
 
     def seed_of(self, run: int) -> int:
-        """Return the seed of all submissions of a run: 32 bits of HMAC-SHA256(class secret, run's
-        number).
-        """
+        """Return a run's seed: 32 bits of HMAC-SHA256(class secret, run's number)."""
         secret = self._value("SELECT secret FROM class")
         return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
 
@@ -433,16 +387,16 @@ class Gradebook:
         A new secret belongs to the runs from now on: earlier ones are neither continued nor reused.
         """
         with transaction(self.db):
-            if seed is not None:
-                secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
-                new = (
-                    "ON CONFLICT DO UPDATE SET secret = excluded.secret, first_run ="
-                    " (SELECT coalesce(max(id), 0) + 1 FROM runs) WHERE secret != excluded.secret"
-                )
-                self._insert("class", {"one": 1, "secret": secret}, new)
-            else:
-                drawn = {"one": 1, "secret": secrets.token_bytes(32)}
-                self._insert("class", drawn, "ON CONFLICT DO NOTHING")
+            if seed is None:
+                drawn = secrets.token_bytes(32)
+                self._insert("class", {"one": 1, "secret": drawn}, "ON CONFLICT DO NOTHING")
+                return
+            secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
+            new = (
+                "ON CONFLICT DO UPDATE SET secret = excluded.secret, first_run ="
+                " (SELECT coalesce(max(id), 0) + 1 FROM runs) WHERE secret != excluded.secret"
+            )
+            self._insert("class", {"one": 1, "secret": secret}, new)
 
     def set_class(self, values: Mapping[str, str]) -> None:
         """Store facts about the class: columns of the table ``class``, by name."""
@@ -487,11 +441,8 @@ class Gradebook:
         query = "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
         return {name for (name,) in self.db.execute(query)}
 
-    def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
-        """Replace the rows of students without a submission.
-
-        Each is the row's name, the student, and a problem if it is not certain that they have none.
-        """
+    def set_absent(self, absent: Iterable[Absent]) -> None:
+        """Replace the rows of students without a submission, each as ``Absent`` has it."""
         with transaction(self.db):
             self.db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
             self.db.executemany(
@@ -506,10 +457,8 @@ class Gradebook:
     # ---------------------------------------------------------------------- runs and attempts
 
     def begin(self, plan: str) -> int:
-        """Start a run and return its number; continue the last run if it was interrupted, with
-        the same plan and the same secret.
-
-        The number is on disk before anything is graded, because the run's seed comes from it.
+        """Start a run and return its number, which is on disk before anything is graded, because
+        the seed comes from it. Continue an interrupted run with the same plan and secret.
         """
         with transaction(self.db):
             (last,) = self.db.execute("SELECT max(id) FROM runs").fetchone()
@@ -529,10 +478,9 @@ class Gradebook:
             self.db.execute(f"DELETE FROM runs WHERE {unused}", [run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """Return the number of the newest attempt with this key, without a grader fault and with
-        the class's present secret.
+        """Return the newest attempt with this key, the present secret and no grader fault.
 
-        Only attempts of ``run`` count if it is given. Return None if there is none.
+        Only attempts of ``run`` count if it is given.
         """
         fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (
@@ -555,18 +503,18 @@ class Gradebook:
         found: str | None = self._value(f"{query} WHERE s.name = ?", name)
         return found
 
-    def uses(self, owner: SubmissionRow, attempt: int) -> bool:
+    def uses(self, owner: Submission, attempt: int) -> bool:
         """Return whether an attempt counts now, with exactly this submission's data."""
         there = self._row(owner.name)
         return there is not None and line_of(owner, attempt).items() <= there.items()
 
-    def use(self, owner: SubmissionRow, attempt: int) -> None:
+    def use(self, owner: Submission, attempt: int) -> None:
         with transaction(self.db):
             self._line(line_of(owner, attempt))
 
     def keep(
         self,
-        owner: SubmissionRow,
+        owner: Submission,
         run: int,
         key: AttemptKey,
         report: Report,
@@ -601,11 +549,11 @@ class Gradebook:
                 ],
             )
 
-    def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
+    def keep_problem(self, owner: Submission, problem: str, *, fault: bool) -> None:
         with transaction(self.db):
             self._line(line_of(owner, None, writable(problem), fault=fault))
 
-    def _line(self, row: dict[str, Any]) -> None:
+    def _line(self, row: Mapping[str, object]) -> None:
         changed = ", ".join(f"{column} = excluded.{column}" for column in row)
         self._insert("submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
 
@@ -638,10 +586,7 @@ class Gradebook:
             self._insert("adjustments", {"submission": name, **asdict(adjustment)})
 
     def comment(self, name: str, comment: Comment) -> bool:
-        """Store a comment unless it is there already; return whether it was stored.
-
-        The comment's own number is ignored: the database assigns one.
-        """
+        """Store a comment, under a new number, unless it is there; return whether it was stored."""
         fields = {
             "submission": name,
             "lesson": comment.lesson,
@@ -679,22 +624,17 @@ class Gradebook:
     def rename(self, old: str, new: str, author: str) -> None:
         """Give a submission's history to another name, which may be in the gradebook already.
 
-        If both names have a counting attempt, the newer one counts from now on. A student of the
-        roster who has handed in nothing gets the submission as it is.
+        If both have a counting attempt, the newer one counts from now on. A student of the roster
+        who has handed in nothing gets the submission as it is.
         """
         with transaction(self.db):
             kept = self._row(new)
             gone = self._row(old)
             assert gone is not None
-            moved = {
-                table: [
-                    one
-                    for (one,) in self.db.execute(
-                        f"SELECT id FROM {table} WHERE submission = ? ORDER BY id", [old]
-                    )
-                ]
-                for table in NAMED_TABLES
-            }
+            moved = {}
+            for table in NAMED_TABLES:
+                query = f"SELECT id FROM {table} WHERE submission = ? ORDER BY id"
+                moved[table] = [number for (number,) in self.db.execute(query, [old])]
             if kept is None:
                 self._insert("submissions", {**gone, "name": new})
             elif kept["missing"]:
@@ -712,10 +652,7 @@ class Gradebook:
             self._note("rename", new, author, detail)
 
     def undo(self, name: str) -> TrailEntry:
-        """Undo the newest forget or rename of a submission that was not undone; return it.
-
-        Raise UsageError if there is none.
-        """
+        """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
         entries = [one for one in self.trail() if one.submission == name and not one.undone]
         if not entries:
             raise UsageError(
@@ -777,16 +714,13 @@ class Gradebook:
             for number, action, name, detail, author, made_at, undone in rows
         ]
 
-    def _set_state(self, name: str, row: dict[str, Any]) -> None:
+    def _set_state(self, name: str, row: Mapping[str, object]) -> None:
         """Give a line what ``row`` has of the columns that say what was handed in."""
-        fields = [field for field in STATE if field in row]
-        self.db.execute(
-            f"UPDATE submissions SET {', '.join(f'{field} = ?' for field in fields)} WHERE name"
-            " = ?",
-            [*(row[field] for field in fields), name],
-        )
+        state = {field: row[field] for field in STATE if field in row}
+        changed = ", ".join(f"{field} = ?" for field in state)
+        self.db.execute(f"UPDATE submissions SET {changed} WHERE name = ?", [*state.values(), name])
 
-    def _note(self, action: str, name: str, author: str, detail: dict[str, Any]) -> None:
+    def _note(self, action: str, name: str, author: str, detail: Mapping[str, object]) -> None:
         row = {"deed": action, "submission": name, "detail": json.dumps(detail)}
         self._insert("trail", {**row, "author": author, "made_at": now()})
 
@@ -796,9 +730,7 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def batch_lock(out: Path) -> Iterator[None]:
-    """Hold the lock of a folder, and create the folder if
-    needed; raise UsageError if it is taken.
-    """
+    """Lock a folder, which is created if necessary; raise UsageError if it is locked."""
     path = out / LOCK
     try:
         out.mkdir(parents=True, exist_ok=True)

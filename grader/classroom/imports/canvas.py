@@ -8,7 +8,7 @@ links ``<name>_<user id>_text.html``, ``…_link.html``. A later attempt's file 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.classroom.imports.entries import (
@@ -37,17 +37,14 @@ AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<suffix>\.[^.]+)", re.DOTALL)
 class _Upload:
     entry: Entry
     student: StudentIdentity
-    id: str
     late: bool
     attachment: int
     file: str
 
 
-def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda entry: (
-        entry.kind is Kind.FILE
-        and bool(UPLOAD.fullmatch(entry.name) or TYPED.fullmatch(entry.name))
-    )
+def _matching(level: Directory) -> int:
+    names = [entry.name for entry in level.entries if entry.kind is Kind.FILE]
+    return sum(bool(UPLOAD.fullmatch(name) or TYPED.fullmatch(name)) for name in names)
 
 
 def _upload(entry: Entry, found: re.Match[str]) -> _Upload:
@@ -56,14 +53,7 @@ def _upload(entry: Entry, found: re.Match[str]) -> _Upload:
         student = StudentIdentity(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
     else:
         student = StudentIdentity(readable(found["name"]), {"canvas_id": found["user"]})
-    return _Upload(
-        entry,
-        student,
-        found["anon"] or found["user"],
-        late,
-        int(found["attachment"]),
-        found["file"],
-    )
+    return _Upload(entry, student, late, int(found["attachment"]), found["file"])
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
@@ -73,7 +63,8 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         upload = UPLOAD.fullmatch(entry.name) if entry.kind is Kind.FILE else None
         if upload:
             one = _upload(entry, upload)
-            people.setdefault((next(iter(one.student.ids)), one.id), []).append(one)
+            (own_id,) = one.student.ids.items()
+            people.setdefault(own_id, []).append(one)
         elif entry.kind is Kind.FILE and (typed := TYPED.fullmatch(entry.name)):
             kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
             sorting.pass_over(entry, f"is {kind}, not a file. Ask for the file")
@@ -81,18 +72,19 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             sorting.pass_over(
                 entry, "is not named as Canvas names files, so its student is not known"
             )
-    for uploads in people.values():
-        sorting.drafts.append(_draft(uploads, lessons.names, sorting))
+    for (_, person_id), uploads in people.items():
+        sorting.drafts.append(_draft(person_id, uploads, lessons.names, sorting))
     return sorting
 
 
 def _draft(
-    uploads: list[_Upload], names: Mapping[str, str], sorting: SortedEntries
+    person_id: str, uploads: list[_Upload], names: Mapping[str, str], sorting: SortedEntries
 ) -> PendingSubmission:
     """Return one person's uploads; of the same file the one with the highest attachment id."""
     newest: dict[str, _Upload] = {}
     files = {upload.file for upload in uploads}
-    for upload in sorted(uploads, key=lambda upload: -upload.attachment):
+    newest_first = sorted(uploads, key=lambda upload: -upload.attachment)
+    for upload in newest_first:
         file = _counts_as(upload.file, files, names)
         if not is_useful(file, names):
             sorting.pass_over(upload.entry, "does not have the name of a lesson")
@@ -102,22 +94,17 @@ def _draft(
             )
         else:
             newest[file] = upload
-    parts: list[tuple[Entry, str | None]] = [
-        (upload.entry, file) for file, upload in newest.items()
-    ]
     return PendingSubmission(
         (uploads[0].student,),
-        together(parts),
-        id=uploads[0].id,
+        together([(upload.entry, file) for file, upload in newest.items()]),
+        id=person_id,
         late=any(upload.late for upload in uploads),
-        came_as=max(uploads, key=lambda upload: upload.attachment).entry.name,
+        came_as=newest_first[0].entry.name,
     )
 
 
 def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """Return the name under which a file was first handed in;
-    for a zip only if such a file exists.
-    """
+    """Return a file's name without ``-1``, ``-2``; of a zip, only if such a file exists."""
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]
@@ -125,5 +112,5 @@ def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
 
 
 LAYOUT = DownloadLayout(
-    "canvas", "<name>_<user id>_<attachment id>_<file name>", _matcher, _read_level
+    "canvas", _read_level, "<name>_<user id>_<attachment id>_<file name>", _matching
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -74,7 +73,11 @@ def find_class(
         (path, "has a path that leads out of the zip, so it is not read") for path in outside
     ]
     if not found.drafts:
-        raise SubmissionError(_nothing(place, found))
+        passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
+        raise SubmissionError(
+            f"{place} has no submissions{passed}. Name the folder or the zip that has a folder, a"
+            " zip or files for each student"
+        )
 
     def reader(draft: PendingSubmission) -> Read:
         return lambda lessons: read_files(
@@ -85,9 +88,7 @@ def find_class(
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
-    """Return the contents of the folder or zip; a zip stays open as long as files may be read from
-    it.
-    """
+    """Return the entries of a folder or a zip, and the paths that lead out of the zip."""
     try:
         if place.is_dir():
             return folder_entries(place), []
@@ -129,7 +130,7 @@ def _recognise(
         return plain.LAYOUT, _plain_level(levels, names)
     layout = LAYOUTS[wanted]
     for level in levels:
-        if any(map(layout.matcher(level), level.entries)):
+        if layout.matching(level):
             return layout, level
     looks = next(
         (f"It looks like {other.name}" for other, _ in claims),
@@ -149,14 +150,6 @@ def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
         if lessons or students < (1 if deeper.name == level.name else 2):
             return level
     return levels[-1]
-
-
-def _nothing(place: Path, found: SortedEntries) -> str:
-    passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
-    return (
-        f"{place} has no submissions{passed}. Name the folder or the zip that has a folder, a zip"
-        " or files for each student"
-    )
 
 
 def _named(
@@ -193,29 +186,22 @@ def _named(
 
 def _twice(handed: list[Submission]) -> Iterator[str]:
     """Yield notes on people in several submissions, and on names that several people have."""
-
-    def people_in(one: Submission) -> set[tuple[str, str]]:
-        return {
-            (student.name, student.ids[key])
-            for student in one.students
-            for key in PERSONAL & student.ids.keys()
-        }
-
-    for (name, person_id), names in _shared(handed, people_in):
+    people = (
+        ((student.name, student.ids[key]), one.name)
+        for one in handed
+        for student in one.students
+        for key in PERSONAL & student.ids.keys()
+    )
+    for (name, person_id), names in _shared(people):
         yield f"{name} ({person_id}) is in several submissions: {', '.join(names)}. All are graded"
-    for name, names in _shared(
-        handed, lambda one: {" + ".join(student.name for student in one.students)}
-    ):
-        yield f"several submissions are called {name}: {', '.join(names)}"
+    called = ((" + ".join(student.name for student in one.students), one.name) for one in handed)
+    for label, names in _shared(called):
+        yield f"several submissions are called {label}: {', '.join(names)}"
 
 
-def _shared(
-    handed: list[Submission], marks: Callable[[Submission], set[Mark]]
-) -> list[tuple[Mark, list[str]]]:
+def _shared(marked: Iterable[tuple[Mark, str]]) -> list[tuple[Mark, list[str]]]:
     """Return the marks that several submissions have, each with their names, all sorted."""
-    counts = Counter(mark for one in handed for mark in marks(one))
-    found: dict[Mark, list[str]] = {mark: [] for mark in sorted(counts) if counts[mark] > 1}
-    for one in handed if found else ():
-        for mark in marks(one) & found.keys():
-            found[mark].append(one.name)
-    return [(mark, sorted(names)) for mark, names in found.items()]
+    found: dict[Mark, set[str]] = {}
+    for mark, name in marked:
+        found.setdefault(mark, set()).add(name)
+    return sorted((mark, sorted(names)) for mark, names in found.items() if len(names) > 1)

@@ -18,7 +18,6 @@ CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 
 
 def visible(entries: list[Entry]) -> tuple[Entry, ...]:
-    """Return the entries that are neither hidden nor system files."""
     return tuple(
         entry for entry in entries if not is_skipped(entry.name) and entry.name not in CLUTTER
     )
@@ -88,7 +87,7 @@ class Directory:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Lessons by file name; ``only`` has the names of the single lesson that is graded."""
+    """Lessons by file name; ``only`` has a lesson's file names if no other one is graded."""
 
     names: Mapping[str, str]
     only: tuple[str, ...] = ()
@@ -96,10 +95,7 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` makes its name unique; ``files`` lists files.
-
-    ``handed_in`` and ``came_as`` are as in ``Submission``.
-    """
+    """A submission as a layout found it. ``id`` makes its name unique."""
 
     students: tuple[StudentIdentity, ...]
     files: Callable[[], Iterator[FileEntry]]
@@ -135,26 +131,21 @@ class SortedEntries:
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
-    """A layout: ``looks_like`` describes its names, ``matcher`` tests one, ``read_level`` reads a
-    level.
-    """
+    """A layout: ``looks_like`` describes its names, ``matching`` counts those at a level."""
 
     name: str
-    looks_like: str
-    matcher: Callable[[Directory], Callable[[Entry], bool]]
     read_level: Callable[[Directory, Lessons], SortedEntries]
+    looks_like: str = ""
+    matching: Callable[[Directory], int] = lambda level: 0
 
     def claims(self, level: Directory) -> bool:
         """Return whether at least half of a level's entries have names of this layout."""
-        matching = sum(map(self.matcher(level), level.entries))
+        matching = self.matching(level)
         return matching > 0 and 2 * matching >= len(level.entries)
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """Return a function that yields the files of several entries.
-
-    A file is treated as if it had the name beside it, if there is one.
-    """
+    """Return a function that yields the entries' files, under the names beside them, if any."""
 
     def files() -> Iterator[FileEntry]:
         for entry, named in parts:

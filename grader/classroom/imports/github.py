@@ -8,9 +8,8 @@ https://github.com/foundation50/classroom50/wiki/CLI-Teacher-Guide, "Download su
 
 from __future__ import annotations
 
-import itertools
+import os
 import re
-from collections.abc import Callable
 
 from grader.classroom.imports.entries import (
     Directory,
@@ -30,22 +29,20 @@ SCORES = "scores.csv"
 REPOSITORY = ".git"
 
 
-def _matcher(level: Directory) -> Callable[[Entry], bool]:
+def _matching(level: Directory) -> int:
     prefix = _prefix(level)
-    around = AROUND.search(level.name)
-
-    def matches(entry: Entry) -> bool:
-        return (
-            entry.kind is Kind.FOLDER
-            and _is_named(entry, prefix)
-            and bool(around or entry.holds(REPOSITORY))
-        )
-
-    return matches
+    named = [entry for entry in level.entries if _is_named(entry, prefix)]
+    if AROUND.search(level.name):
+        return len(named)
+    return sum(entry.holds(REPOSITORY) for entry in named)
 
 
 def _is_named(entry: Entry, prefix: str) -> bool:
-    return entry.name.startswith(prefix) and len(entry.name) > len(prefix) > 0
+    return (
+        entry.kind is Kind.FOLDER
+        and entry.name.startswith(prefix)
+        and len(entry.name) > len(prefix) > 0
+    )
 
 
 def _prefix(level: Directory) -> str:
@@ -55,8 +52,7 @@ def _prefix(level: Directory) -> str:
     if 2 * sum(entry.name.startswith(known) for entry in folders) >= max(1, len(folders)):
         return known
     clones = [entry.name for entry in folders if entry.holds(REPOSITORY)]
-    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*clones, strict=False))
-    shared = "".join(letters[0] for letters in alike) if len(clones) > 1 else ""
+    shared = os.path.commonprefix(clones) if len(clones) > 1 else ""  # noqa: RUF071 - not paths
     return shared[: shared.rfind("-") + 1]
 
 
@@ -64,7 +60,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     prefix = _prefix(level)
     for entry in level.entries:
-        if entry.kind is Kind.FOLDER and _is_named(entry, prefix):
+        if _is_named(entry, prefix):
             username = readable(entry.name.removeprefix(prefix))
             sorting.drafts.append(
                 PendingSubmission(
@@ -78,5 +74,5 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 LAYOUT = DownloadLayout(
-    "github", "<assignment>-submissions/<assignment>-<username>", _matcher, _read_level
+    "github", _read_level, "<assignment>-submissions/<assignment>-<username>", _matching
 )

@@ -7,7 +7,6 @@ leading zeros and tags construct no objects.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from grader.classroom.imports.entries import (
@@ -28,13 +27,15 @@ MAX_METADATA_BYTES = 64 << 20
 MAX_DEPTH = 30
 FOLDER = re.compile(r"submission_(?P<id>\w+)")
 CREATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|[+-]\d\d:?\d\d)")
+"""A time as Ruby writes it: ``2026-03-01 10:00:00.123456789 Z``."""
 
 
-def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda entry: (
-        entry.name == METADATA
-        or (entry.kind is Kind.FOLDER and FOLDER.fullmatch(entry.name) is not None)
-    )
+def _folder(entry: Entry) -> re.Match[str] | None:
+    return FOLDER.fullmatch(entry.name) if entry.kind is Kind.FOLDER else None
+
+
+def _matching(level: Directory) -> int:
+    return sum(entry.name == METADATA or _folder(entry) is not None for entry in level.entries)
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
@@ -46,39 +47,34 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     if metadata is None:
         sorting.notes.append(f"{METADATA} is missing, so submissions are named after their folders")
     for name, entry in entries.items():
-        folder = FOLDER.fullmatch(name) if entry.kind is Kind.FOLDER else None
+        folder = _folder(entry)
         if folder is None:
             sorting.pass_over(entry, "is not named as in Gradescope's export: submission_<id>/")
             continue
-        students = submitters.pop(name, ())
+        students = submitters.pop(name, [])
         if not students and metadata:
             sorting.notes.append(
                 f"{name} has no submitter in {METADATA}, so it is named after its folder"
             )
         own = {"gradescope_submission": folder["id"]}
-        people = tuple(
-            StudentIdentity(student.name, student.ids | own) for student in students
-        ) or (StudentIdentity(name, own),)
+        people = [StudentIdentity(student.name, student.ids | own) for student in students]
         sorting.drafts.append(
             PendingSubmission(
-                people,
+                tuple(people) or (StudentIdentity(name, own),),
                 entry.files,
                 id=folder["id"],
-                handed_in=_created_at(records.get(name)),
+                handed_in=_created_at(records.get(name, {})),
                 came_as=name,
             )
         )
     for name, students in submitters.items():
-        who = name_list(student.name for student in students)
-        reason = (
-            f"is listed in {METADATA} ({who}), but its folder is missing. Export the assignment"
-            " again"
-        )
+        listed = f"is listed in {METADATA} ({name_list(one.name for one in students)})"
+        reason = f"{listed}, but its folder is missing. Export the assignment again"
         sorting.passed_over.append((name, reason))
     return sorting
 
 
-def _records(metadata: Entry) -> dict[str, Any]:
+def _records(metadata: Entry) -> dict[str, dict[str, Any]]:
     """Return the metadata of each folder; raise SubmissionError if the file can't be read."""
     import yaml
 
@@ -91,13 +87,10 @@ def _records(metadata: Entry) -> dict[str, Any]:
             f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}"
         )
     try:
-        depth = 0
-        for event in yaml.parse(
-            data, Loader=loader
-        ):  # PyYAML would recurse into any depth until the process dies
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-                event, yaml.CollectionEndEvent
-            )
+        depth = 0  # PyYAML would recurse into any depth until the process dies
+        for event in yaml.parse(data, Loader=loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
                 raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
         records = yaml.load(data, Loader=loader)
@@ -108,16 +101,12 @@ def _records(metadata: Entry) -> dict[str, Any]:
         raise SubmissionError(f"{METADATA}{where} is not YAML: {reason}. {remedy}") from None
     if not isinstance(records, dict):
         raise SubmissionError(f"{METADATA} has no submissions. {remedy}")
-    return {str(name): record for name, record in records.items()}
+    return {name: one if isinstance(one, dict) else {} for name, one in records.items()}
 
 
-def _created_at(record: Any) -> str | None:
-    """Return when a submission was made, in UTC; None if the file does not say.
-
-    Ruby writes a time as ``2026-03-01 10:00:00.123456789 Z``.
-    """
-    created_at = record.get(":created_at") if isinstance(record, dict) else None
-    found = CREATED.match(created_at) if isinstance(created_at, str) else None
+def _created_at(record: dict[str, Any]) -> str | None:
+    """Return when a submission was made, in UTC; None if the file does not say."""
+    found = CREATED.match(str(record.get(":created_at")))
     if found is None:
         return None
     offset = "Z" if found[3] == "UTC" else found[3]
@@ -127,14 +116,11 @@ def _created_at(record: Any) -> str | None:
         return None
 
 
-def _students(record: Any) -> tuple[StudentIdentity, ...]:
-    listed = record.get(":submitters") if isinstance(record, dict) else None
-    people = (
-        [person for person in listed if isinstance(person, dict)]
-        if isinstance(listed, list)
-        else []
-    )
-    return tuple(filter(None, map(_student, people)))
+def _students(record: dict[str, Any]) -> list[StudentIdentity]:
+    listed = record.get(":submitters")
+    people = listed if isinstance(listed, list) else []
+    students = (_student(person) for person in people if isinstance(person, dict))
+    return [student for student in students if student]
 
 
 def _student(person: dict[str, Any]) -> StudentIdentity | None:
@@ -148,4 +134,4 @@ def _student(person: dict[str, Any]) -> StudentIdentity | None:
     return StudentIdentity(shown or next(iter(ids.values())), ids) if shown or ids else None
 
 
-LAYOUT = DownloadLayout("gradescope", f"submission_<id>/ beside {METADATA}", _matcher, _read_level)
+LAYOUT = DownloadLayout("gradescope", _read_level, f"submission_<id>/ beside {METADATA}", _matching)

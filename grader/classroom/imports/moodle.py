@@ -9,7 +9,6 @@ mod/assign/classes/downloader.php of moodle.) The id is the worksheet's ``Partic
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from grader.classroom.imports.entries import (
     Directory,
@@ -31,27 +30,26 @@ ENTRY = re.compile(
 NAMELESS = "Participant"
 
 
-def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda entry: (
-        entry.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(entry.name) is not None
-    )
+def _named(entry: Entry) -> re.Match[str] | None:
+    return ENTRY.fullmatch(entry.name) if entry.kind in (Kind.FOLDER, Kind.FILE) else None
+
+
+def _matching(level: Directory) -> int:
+    return sum(_named(entry) is not None for entry in level.entries)
 
 
 def _student(name: str, participant: str) -> StudentIdentity:
-    shown = readable(name)
     if not participant:
-        return StudentIdentity(shown)
-    return StudentIdentity(
-        f"{NAMELESS} {participant}" if shown == NAMELESS else shown,
-        {"moodle_participant": participant},
-    )
+        return StudentIdentity(name)
+    shown = f"{NAMELESS} {participant}" if name == NAMELESS else name
+    return StudentIdentity(shown, {"moodle_participant": participant})
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[tuple[Entry, str | None]]] = {}
     for entry in level.entries:
-        named = ENTRY.fullmatch(entry.name) if entry.kind in (Kind.FOLDER, Kind.FILE) else None
+        named = _named(entry)
         if named is None:
             sorting.pass_over(
                 entry, "is not named as Moodle names submissions, so its student is not known"
@@ -80,4 +78,4 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
-LAYOUT = DownloadLayout("moodle", "<Full Name>_<id>_assignsubmission_file", _matcher, _read_level)
+LAYOUT = DownloadLayout("moodle", _read_level, "<Full Name>_<id>_assignsubmission_file", _matching)

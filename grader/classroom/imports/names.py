@@ -1,11 +1,10 @@
-"""Names of people and submissions: made readable, turned into file names, compared across
-spellings.
-"""
+"""Names of people and submissions: readable, as file names, compared across spellings."""
 
 from __future__ import annotations
 
 import collections
 import itertools
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -38,25 +37,23 @@ def _shown(letter: str) -> str:
             return letter
 
 
-def name_list(names: Iterable[str]) -> str:
-    """Return names as a list, separated by semicolons if one of them contains a comma."""
+def name_list(names: Iterable[str], most: int = sys.maxsize) -> str:
+    """Return names as a list, with semicolons if one has a comma; count those after ``most``."""
     names = list(names)
-    return ("; " if any("," in name for name in names) else ", ").join(names)
+    listed, more = names[:most], len(names) - most
+    text = ("; " if any("," in name for name in listed) else ", ").join(listed)
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def file_name(text: str) -> str:
     """Return a file name, without a suffix, that is as near to the text as all systems allow.
 
-    Letters of every script stay. Separators and reserved characters become ``_``, names that
-    Windows reserves get a ``_`` appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The
-    function is idempotent.
+    Separators and reserved characters become ``_``, names that Windows reserves get a ``_``
+    appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The function is idempotent.
     """
-    return (
-        _fitting(
-            sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")
-        )
-        or NAMELESS
-    )
+    short = _fitting(readable(text))
+    valid = sanitize_filename(short, replacement_text="_", platform="universal")
+    return _fitting(valid) or NAMELESS
 
 
 def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from grader.classroom.imports.entries import (
@@ -40,10 +40,6 @@ NO_LESSON = (
 )
 
 
-def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda entry: entry.kind in (Kind.FOLDER, Kind.FILE)
-
-
 def _is_lesson(entry: Entry, names: Mapping[str, str]) -> bool:
     if entry.kind is Kind.FILE:
         return entry.name in names
@@ -52,39 +48,32 @@ def _is_lesson(entry: Entry, names: Mapping[str, str]) -> bool:
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
-    people: dict[str, list[tuple[str, Entry, str | None]]] = {}
+    people: dict[str, list[tuple[Entry, str | None, str]]] = {}
     loose = [entry for entry in level.entries if _is_lesson(entry, lessons.names)]
     for entry in level.entries:
         if entry in loose:
             continue
         student, counts_as, kind = _whose(entry, lessons)
         if student:
-            people.setdefault(student, []).append((kind, entry, counts_as))
+            people.setdefault(student, []).append((entry, counts_as, kind))
         else:
             sorting.pass_over(entry, IS_GRADEBOOK if entry.kind is Kind.FOLDER else NO_LESSON)
     if loose and not people:
-        whole: list[tuple[Entry, str | None]] = [(entry, None) for entry in loose]
-        sorting.drafts.append(
-            PendingSubmission((StudentIdentity(readable(level.name)),), together(whole))
-        )
-        sorting.notes.append(
-            f"the folder contains lessons, so it is one submission: {readable(level.name)}"
-        )
+        student = readable(level.name)
+        files = together([(entry, None) for entry in loose])
+        sorting.drafts.append(PendingSubmission((StudentIdentity(student),), files))
+        sorting.notes.append(f"the folder contains lessons, so it is one submission: {student}")
         return sorting
     sorting.passed_over += [(entry.name, NO_STUDENT) for entry in loose]
     for student, found in people.items():
-        first = min((kind for kind, _, _ in found), key=FORMS.index)
-        parts = [(entry, counts_as) for kind, entry, counts_as in found if kind == first]
+        found.sort(key=lambda one: FORMS.index(one[2]))
+        first, _, form = found[0]
+        parts = [(entry, counts_as) for entry, counts_as, kind in found if kind == form]
         sorting.drafts.append(
             PendingSubmission((StudentIdentity(readable(student)),), together(parts))
         )
-        others = sorted(
-            (other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0])
-        )
-        reason = (
-            f"is not graded, because {parts[0][0].name} is there too. Rename or delete one of them"
-        )
-        sorting.passed_over += [(entry.name, reason) for _, entry, _ in others]
+        reason = f"is not graded, because {first.name} is there too. Rename or delete one of them"
+        sorting.passed_over += [(entry.name, reason) for entry, _, _ in found[len(parts) :]]
     return sorting
 
 
@@ -111,4 +100,4 @@ def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
     return "", None, ""
 
 
-LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _matcher, _read_level)
+LAYOUT = DownloadLayout("plain", _read_level)

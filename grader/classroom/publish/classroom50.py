@@ -24,14 +24,13 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grader.classroom.exports.common import PAGE, as_bytes
 from grader.classroom.publish import CLASSROOM50_MAIN
-from grader.classroom.publish.classroom50_start import PAGE
 from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
     CPU_INDEX,
     SETTINGS,
     AutograderSettings,
-    as_json,
     autograder_files,
     refuse_bundle,
     torch_requirement,
@@ -43,9 +42,7 @@ from grader.core.files import PACKAGE
 from grader.course.course import BUNDLED, Course, Lesson
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")
-"""What Classroom 50 accepts as an assignment's name (wiki,
-CLI Teacher Guide, "Add assignments").
-"""
+"""An assignment's name in Classroom 50 (wiki, CLI Teacher Guide, "Add assignments")."""
 RUNTIME = {"python": "3.13"}
 """GitHub's Ubuntu, with a Python for which every supported torch has wheels."""
 ENTRYPOINT, RUNTIME_FILE, ENTRY_FILE = "autograder.py", "runtime.json", "assignment.json"
@@ -103,9 +100,9 @@ def folder_files(
     course: Course, lessons: Sequence[Lesson], settings: AutograderSettings, assignment: str
 ) -> Iterator[tuple[str, bytes]]:
     yield ENTRYPOINT, START.read_bytes()
-    yield RUNTIME_FILE, as_json(RUNTIME)
+    yield RUNTIME_FILE, as_bytes(RUNTIME)
     entry = {"slug": assignment, "runtime": RUNTIME, "release_assets": [PAGE]}
-    yield ENTRY_FILE, as_json(entry)
+    yield ENTRY_FILE, as_bytes(entry)
     yield from autograder_files(course, lessons, settings)
 
 

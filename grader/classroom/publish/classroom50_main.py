@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.classroom.exports.classroom50 import release_body, result, status_line, status_of
-from grader.classroom.exports.gradescope import as_bytes
+from grader.classroom.exports.common import as_bytes
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.classroom.publish.classroom50_start import BODY, OUTPUTS, PAGE, RESULT
 from grader.classroom.publish.engine_files import read_settings
@@ -66,7 +66,7 @@ def grade(source: Path, checkout: Path, target: Path) -> None:
     shown = entry.public(tr)
     made = {
         RESULT: as_bytes(data),
-        BODY: encoded(release_body(shown, data, tr, page=PAGE)),
+        BODY: encoded(release_body(shown, data, tr)),
         OUTPUTS: encoded(
             f"status={status_of(shown, data)}\nsummary={status_line(shown, data, tr)}\n"
         ),

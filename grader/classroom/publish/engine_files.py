@@ -11,12 +11,13 @@ import importlib.metadata
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader import __version__
+from grader.classroom.exports.common import as_bytes
 from grader.core.errors import UsageError
 from grader.core.files import CHECKOUT, PACKAGE, templates, torch_version
 from grader.core.report import Record
@@ -41,8 +42,7 @@ def torch_requirement() -> str:
 
 def install_torch(*options: str) -> str:
     """Return the line that installs that torch, in a build without CUDA."""
-    words = ["pip install", *options, torch_requirement(), "--index-url", CPU_INDEX]
-    return " ".join(words)
+    return " ".join(["pip install", *options, torch_requirement(), "--index-url", CPU_INDEX])
 
 
 def engine_files() -> Iterator[tuple[str, str]]:
@@ -53,8 +53,12 @@ def engine_files() -> Iterator[tuple[str, str]]:
     if not (PACKAGE / "_templates").is_dir():
         for path in sorted(path for path in templates().iterdir() if path.is_file()):
             yield f"grader/_templates/{path.name}", path.read_text("utf-8")
-    yield "requirements.txt", "".join(f"{line}\n" for line in requirements())
-    yield "pyproject.toml", pyproject()
+    needed = requirements()
+    yield "requirements.txt", "".join(f"{line}\n" for line in needed)
+    yield (
+        "pyproject.toml",
+        render_text("engine/pyproject.toml.j2", version=__version__, requirements=needed),
+    )
 
 
 def requirements() -> list[str]:
@@ -66,10 +70,6 @@ def requirements() -> list[str]:
     return [
         line for line in importlib.metadata.requires("gradlings") or () if "extra ==" not in line
     ]
-
-
-def pyproject() -> str:
-    return render_text("engine/pyproject.toml.j2", version=__version__, requirements=requirements())
 
 
 SETTINGS = "autograder.json"
@@ -109,14 +109,10 @@ def autograder_files(
     course: Course, lessons: Sequence[Lesson], settings: AutograderSettings
 ) -> Iterator[tuple[str, bytes]]:
     """Yield ``(path, bytes)`` of each file."""
-    yield SETTINGS, as_json(settings.as_json())
+    yield SETTINGS, as_bytes(settings.as_json())
     yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
     for path in course_files(course, lessons):
         yield f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes()
-
-
-def as_json(data: Mapping[str, object]) -> bytes:
-    return (json.dumps(data, indent=1) + "\n").encode()
 
 
 def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
@@ -125,11 +121,8 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
     for lesson in lessons:
         yield lesson.stub
         yield lesson.solution
-        yield from (
-            path
-            for path in (lesson.folder / "hints.toml", *sorted(lesson.folder.glob("*.po")))
-            if path.exists()
-        )
+        yield from lesson.folder.glob("hints.toml")
+        yield from sorted(lesson.folder.glob("*.po"))
         yield from sorted([*lesson.checks.glob("*.py"), *lesson.checks.glob("diagnosis.toml")])
 
 

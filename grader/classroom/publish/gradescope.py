@@ -56,19 +56,16 @@ def member(path: str) -> zipfile.ZipInfo:
     """Return a zip's entry without a date; scripts are executable."""
     info = zipfile.ZipInfo(path)
     info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = (
-        stat.S_IFREG | (0o755 if path in ("setup.sh", "run_autograder") else 0o644)
-    ) << 16
+    mode = 0o755 if path in ("setup.sh", "run_autograder") else 0o644
+    info.external_attr = (stat.S_IFREG | mode) << 16
     return info
 
 
 def zip_files(
     course: Course, lessons: Sequence[Lesson], settings: AutograderSettings
 ) -> Iterator[tuple[str, bytes]]:
-    yield (
-        "setup.sh",
-        render_text("gradescope/setup.sh", torch=install_torch("--no-cache-dir")).encode(),
-    )
+    setup = render_text("gradescope/setup.sh", torch=install_torch("--no-cache-dir"))
+    yield "setup.sh", setup.encode()
     script = render_text(
         "gradescope/run_autograder", seconds=AUTOGRADER_SECONDS, main=GRADESCOPE_MAIN
     )

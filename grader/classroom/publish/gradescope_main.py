@@ -10,14 +10,17 @@ from __future__ import annotations
 import secrets
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.exports.gradescope import as_bytes, results
+from grader.classroom.exports.common import as_bytes
+from grader.classroom.exports.gradescope import results
 from grader.classroom.gradebook.entry import GradebookEntry
 from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, read_settings
 from grader.core.errors import ExitCode, SubmissionError
+from grader.core.files import replacing
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
 from grader.core.messages import Settings
@@ -117,11 +120,10 @@ def grade(root: Path) -> dict[str, Any]:
     return results(entry.public(), read_settings(source).hidden_checks or "visible")
 
 
-def write(target: Path, data: dict[str, Any]) -> None:
+def write(target: Path, data: Mapping[str, object]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(".results.part")
-    part.write_bytes(as_bytes(data))
-    part.replace(target)
+    with replacing(target) as file:
+        file.write(as_bytes(data))
 
 
 if __name__ == "__main__":

@@ -9,19 +9,16 @@
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 
-A bundle has no solutions. A visible check that takes its expected values from torch runs as usual.
-One that asks the reference can be read, but is held back together with the hidden checks:
-``release.toml`` says how many checks and points that are. A course of a bundle is used only where
-the engine has none of its own (``course.find_course``).
-
-Shared helpers and scenarios stay if a visible check or the diagnosis uses them. Texts that only
-hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
-replaced.
+A visible check that asks the reference can be read, but is held back together with the hidden
+checks: ``release.toml`` says how many checks and points that are. Shared helpers and scenarios stay
+if a visible check or the diagnosis uses them. Texts that only hidden checks have are removed, and
+so are hints that contain a solution. Names of hidden checks are replaced.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 import shutil
@@ -38,8 +35,7 @@ from grader.classroom.publish.engine_files import (
 )
 from grader.core.errors import CourseError, UsageError
 from grader.core.messages import Settings
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.lesson_texts import translatable
@@ -106,10 +102,16 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
 def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
     """Yield ``(path, text)`` of the bundle's README in each language."""
     points, held_points = released_points(released)
-    values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
-    held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
     for name in ("README.md", "README.ko.md"):
-        yield name, render_text(f"handout/{name}", **values, **held)
+        text = render_text(
+            f"handout/{name}",
+            title=title,
+            torch=install_torch(),
+            points=f"{points:g}",
+            held_points=f"{held_points:g}",
+            held_checks=sum(one.held.checks for one in released),
+        )
+        yield name, text
 
 
 def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
@@ -123,10 +125,8 @@ def bundle_files(
     course: Course, lessons: Iterable[Lesson], steps: int
 ) -> Iterator[tuple[str, str]]:
     """Yield ``(path, text)`` of every file except those that need the result of the proof."""
-    yield (
-        f"{BUNDLED}/exercises/course.toml",
-        (course.root / "exercises" / "course.toml").read_text("utf-8"),
-    )
+    about = (course.root / "exercises" / "course.toml").read_text("utf-8")
+    yield f"{BUNDLED}/exercises/course.toml", about
     for lesson in lessons:
         how = f"To grade this file, type: grade {lesson.id}"
         yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)
@@ -147,21 +147,17 @@ def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     for name, text in shipped.items():
         yield f"{checks}/{name}", without_names(text, names)
     yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
-    hints, answers = lesson.hints(), hints_held_back(lesson, steps)
-    yield f"{exercises}/hints.toml", hints_without(hints, answers)
+    hints = lesson.hints()
+    later = [step for hint in hints.values() for step in hint[steps:]]
+    held_back = hints_that_answer(lesson).union(later)
+    yield f"{exercises}/hints.toml", hints_without(hints, held_back)
     public = frozenset().union(
         *(texts_in(text) for name, text in shipped.items() if name.endswith(".py")),
         translatable(lesson.diagnosis) if lesson.diagnosis else (),
     )
-    secret = answers | (texts_in(hidden) - public)
+    secret = held_back | (texts_in(hidden) - public)
     for path in sorted(lesson.folder.glob("*.po")):
         yield f"{exercises}/{path.name}", catalogue_without(path, secret)
-
-
-def hints_held_back(lesson: Lesson, steps: int) -> frozenset[str]:
-    """Return the hints after the first ``steps``, and those that answer."""
-    later = (step for hint in lesson.hints().values() for step in hint[steps:])
-    return hints_that_answer(lesson) | frozenset(later)
 
 
 def hints_that_answer(lesson: Lesson) -> frozenset[str]:
@@ -238,40 +234,25 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
 
     A README, which teaches, may contain them as part of a line.
     """
-    files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
-    stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
+    files = [path for path in sorted(bundle.rglob("*")) if path.is_file()]
     for lesson in lessons:
-        names = {
-            name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))
-        }
-        own = [path for path in files if lesson.id in path.parts]
+        hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
+        names = set(check_names(hidden))
         solution = lesson.solution.read_text("utf-8")
-        for path in own:
-            if found := names & words_of(files[path]):
+        for path in files:
+            if lesson.id not in path.parts:
+                continue
+            text, place = path.read_text("utf-8"), path.relative_to(bundle)
+            if found := names.intersection(re.findall(r"\w+", text)):
                 raise CourseError(
-                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}."
-                    f" Remove the name from {lesson.checks}"
+                    f"{place} would name the hidden check {min(found)}. Remove the name from"
+                    f" {lesson.checks}"
                 )
-            lines = next(
-                (region[0] for region in regions(solution) if holds(stripped[path], region)), None
-            )
-            if line := lines if path.suffix == ".md" else copied_region(files[path], solution):
-                place = path.relative_to(bundle)
+            if line := copied_region(text, solution, whole_lines=path.suffix == ".md"):
                 raise CourseError(
                     f"{place} would contain a part of the solution of {lesson.id}: {line!r}. Change"
                     " it there"
                 )
-
-
-def words_of(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
-
-
-def holds(lines: list[str], region: tuple[str, ...]) -> bool:
-    return any(
-        tuple(lines[start : start + len(region)]) == region
-        for start in range(len(lines) - len(region) + 1)
-    )
 
 
 HELD_BACK = "held_back"
@@ -297,18 +278,11 @@ def words_in(text: str) -> frozenset[str]:
     """
     found = set()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-        elif isinstance(node, ast.alias):
-            found.add(node.name)
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node.value.isidentifier()
-        ):
-            found.add(node.value)
+        match node:
+            case ast.Name(id=word) | ast.Attribute(attr=word) | ast.alias(name=word):
+                found.add(word)
+            case ast.Constant(value=str(word)) if word.isidentifier():
+                found.add(word)
     return frozenset(found)
 
 
@@ -326,39 +300,32 @@ def reachable_definitions(text: str, words: Iterable[str]) -> str:
         for name in names_of(node)
     }
     kept: set[str] = set()
-    todo = [
-        *words,
-        *(word for node in body if not names_of(node) for word in words_in(ast.unparse(node))),
-    ]
+    others = [ast.unparse(node) for node in body if not names_of(node)]
+    todo = [*words, *words_in("\n".join(others))]
     while todo:
         word = todo.pop()
         if word in pieces and word not in kept:
             kept.add(word)
             todo += words_in(pieces[word])
     dropped: set[int] = set()
-    for node, after in zip(body, [*body[1:], None], strict=True):
-        if names_of(node) and not kept.intersection(names_of(node)):
-            end = first_line(after) if after else len(lines) + 1
-            dropped |= set(range(first_line(node), end))
-    return (
-        "\n".join(line for number, line in enumerate(lines, 1) if number not in dropped).rstrip(
-            "\n"
-        )
-        + "\n"
-    )
+    starts = [*map(first_line, body), len(lines) + 1]
+    for node, (start, end) in zip(body, itertools.pairwise(starts), strict=True):
+        if names_of(node) and kept.isdisjoint(names_of(node)):
+            dropped.update(range(start, end))
+    left = [line for number, line in enumerate(lines, 1) if number not in dropped]
+    return "\n".join(left).rstrip("\n") + "\n"
 
 
 def names_of(node: ast.stmt) -> tuple[str, ...]:
     """Return the names that a top-level statement defines; none for imports and the like."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return (node.name,)
-    targets = (
-        node.targets
-        if isinstance(node, ast.Assign)
-        else [node.target]
-        if isinstance(node, ast.AnnAssign)
-        else []
-    )
+    targets: list[ast.expr] = []
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return (node.name,)
+        case ast.Assign():
+            targets = node.targets
+        case ast.AnnAssign():
+            targets = [node.target]
     return tuple(
         name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)
     )
@@ -371,23 +338,21 @@ def texts_in(code: str) -> frozenset[str]:
         for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return frozenset(
-        constants | {text.strip().splitlines()[0] for text in constants if text.strip()}
-    )
+    first_lines = {text.strip().splitlines()[0] for text in constants if text.strip()}
+    return frozenset(constants | first_lines)
 
 
-def copied_region(text: str, solution: str) -> str | None:
+def copied_region(text: str, solution: str, *, whole_lines: bool = False) -> str | None:
     """Return the first line of a region of the solution, if a text contains all of the region."""
-    stripped = "\n".join(line.strip() for line in text.splitlines())
-    return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)
+    stripped = "\n".join(line.strip() for line in ["", *text.splitlines(), ""])
+    edge = "\n" if whole_lines else ""
+    copied = (one for one in regions(solution) if edge + "\n".join(one) + edge in stripped)
+    return next((region[0] for region in copied), None)
 
 
-def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
-    """Return ``hints.toml`` without the steps that are
-    ``secret``. A JSON string is a TOML string.
-    """
-    left = set(secret)
-    kept = {key: [step for step in steps if step not in left] for key, steps in hints.items()}
+def hints_without(hints: Mapping[str, list[str]], secret: frozenset[str]) -> str:
+    """Return ``hints.toml`` without the steps that are ``secret``. A JSON string is a TOML one."""
+    kept = {key: [step for step in steps if step not in secret] for key, steps in hints.items()}
     tables = (
         f"{json.dumps(key)} = {json.dumps(steps, ensure_ascii=False, indent=1)}\n"
         for key, steps in kept.items()
@@ -397,9 +362,7 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """Yield the lines of each region that students write,
-    without indentation, comments and stub.
-    """
+    """Yield the lines of each region that students write, without indentation, comments, stub."""
     region: list[str] | None = None
     for line in solution.splitlines():
         text = line.strip()

@@ -9,16 +9,14 @@ from __future__ import annotations
 import statistics
 import urllib.parse
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.statistics.collect import (
-    CheckFacts,
     Classroom,
     LessonFacts,
-    MistakeCount,
     People,
     Rows,
     State,
@@ -28,7 +26,7 @@ from grader.classroom.statistics.collect import (
 )
 from grader.core.files import inlined
 from grader.core.i18n import Catalogue
-from grader.core.report import LessonStatus, Outcome, Shown
+from grader.core.report import LessonStatus, Shown
 from grader.core.text import text
 from grader.render.page import environment, repair_message, style_hash
 
@@ -60,12 +58,11 @@ BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment of a bar: its CSS class, start and width in per cent, and the count."""
+    """A segment of a bar: its CSS class, start and width in per cent."""
 
     kind: str
     start: float
     width: float
-    count: int
 
 
 PassedOver = Sequence[tuple[str, str]]
@@ -115,13 +112,15 @@ def render_class(
             script_hash=style_hash(script),
             percent=percent,
             report_link=report_link,
-            outcome_parts=outcome_parts,
-            outcome_text=outcome_text,
-            status_parts=status_parts,
-            status_text=status_text,
+            segments=segments,
+            counted=counted,
+            outcome_groups=OUTCOME_GROUPS,
+            status_groups=STATUS_GROUPS,
+            LessonStatus=LessonStatus,
             mini_bars=mini_bars,
             short=text,
             numbers=data_numbers,
+            median=statistics.median,
             seconds=seconds,
             repair_message=repair_message,
             english=Catalogue(),
@@ -129,12 +128,9 @@ def render_class(
     )
 
 
-def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
-    """Return the quartiles of the scores; None for fewer than two."""
-    if len(scores) < 2:
-        return None
-    low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
-    return low, middle, high
+def quartiles(scores: Sequence[float]) -> list[float]:
+    """Return the three quartiles of the scores; nothing for fewer than two."""
+    return statistics.quantiles(scores, n=4, method="inclusive") if len(scores) > 1 else []
 
 
 def mean(scores: Sequence[float]) -> str:
@@ -168,8 +164,8 @@ def percent(part: float | None) -> str:
     return f"{rounded}\N{NO-BREAK SPACE}%"
 
 
-def seconds(number: float | None) -> str:
-    return "–" if number is None else f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
+def seconds(number: float) -> str:
+    return f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
 def report_link(person: StudentSummary) -> str | None:
@@ -178,53 +174,40 @@ def report_link(person: StudentSummary) -> str | None:
 
 
 def data_numbers(values: Iterable[int]) -> str:
-    """Return numbers for a data attribute, with blanks around
-    each so that a search can find one.
-    """
+    """Return numbers for a data attribute, with blanks around each: a search can find one."""
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""
 
 
-def outcome_parts(check: CheckFacts) -> list[Part]:
-    return _parts(check.outcomes.items(), OUTCOME_GROUPS)
-
-
-def status_parts(lesson: LessonFacts) -> list[Part]:
-    return _parts(lesson.statuses.items(), STATUS_GROUPS)
-
-
-def _parts(counts: Collection[tuple[Shown, int]], groups: Sequence[str]) -> list[Part]:
-    whole = sum(count for _, count in counts)
+def segments(counts: Mapping[S, int], groups: Iterable[str]) -> list[Part]:
+    whole = sum(counts.values())
     parts, start = [], 0.0
     for group in groups:
-        if count := sum(count for one, count in counts if one.group == group):
+        if count := sum(count for one, count in counts.items() if one.group == group):
             width = 100 * count / whole
-            parts.append(Part(group, round(start, 3), round(width, 3), count))
+            parts.append(Part(group, round(start, 3), round(width, 3)))
             start += width
     return parts
 
 
-def outcome_text(check: CheckFacts) -> str:
-    return _counted(check.outcomes, Outcome)
-
-
-def status_text(lesson: LessonFacts) -> str:
-    return _counted(lesson.statuses, LessonStatus)
-
-
-def _counted(counts: Mapping[S, int], kinds: Iterable[S]) -> str:
+def counted(counts: Mapping[S, int], kinds: Iterable[S]) -> str:
     return ", ".join(f"{counts[one]} {one.word}" for one in kinds if counts.get(one)) or "nobody"
 
 
-def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
+def mini_bars(
+    points: Sequence[float | None], lessons: Sequence[LessonFacts]
+) -> Mapping[str, object]:
     """Draw a submission's lessons: full marks, partial marks, a flat line if not handed in."""
     paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
-    for place, part in enumerate(shares):
+    for place, (got, lesson) in enumerate(zip(points, lessons, strict=False)):
         left = place * (BAR_WIDTH + BAR_GAP)
-        kind = "none" if part is None else "full" if part >= 1 else "some"
-        height = 1 if part is None else max(2, round(part * BAR_HEIGHT))
+        kind, height = "none", 1
+        if got is not None:
+            part = min(1.0, got / lesson.max_score) if lesson.max_score else 0.0
+            kind = "full" if part >= 1 else "some"
+            height = max(2, round(part * BAR_HEIGHT))
         paths[kind].append(f"M{left} {BAR_HEIGHT}v-{height}h{BAR_WIDTH}v{height}z")
-    width = max(1, len(shares) * (BAR_WIDTH + BAR_GAP) - BAR_GAP)
+    width = max(1, len(points) * (BAR_WIDTH + BAR_GAP) - BAR_GAP)
     return {
         "width": width,
         "height": BAR_HEIGHT,
@@ -251,16 +234,16 @@ class Topic:
 
 def topics(classroom: Classroom) -> tuple[Topic, ...]:
     """Return what to reteach: the most common mistakes, then checks that many got wrong without a
-    name.
-
-    Checks that may themselves be wrong are left out.
+    name, except those that may themselves be wrong.
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
-    named = [
-        _of_mistake(mistake, lessons[mistake.lesson])
-        for mistake in classroom.mistakes[:RETEACH]
-        if mistake.people.count >= FEWEST_TO_RETEACH
-    ]
+    found = []
+    for one in classroom.mistakes[:RETEACH]:
+        if one.people.count >= FEWEST_TO_RETEACH:
+            lesson, link = lessons[one.lesson], f"#made-{one.number}"
+            found.append(
+                Topic(one.title, lesson, one.people, lesson.began, one.check, one.evidence, link)
+            )
     unnamed = [
         check
         for lesson in classroom.lessons
@@ -268,19 +251,9 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
         if check.wrong.count >= FEWEST_TO_RETEACH and not check.doubt
     ]
     unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
-    return tuple(
-        named
-        + [_of_check(check, lessons[check.lesson]) for check in unnamed[: RETEACH - len(named)]]
-    )
-
-
-def _of_mistake(mistake: MistakeCount, lesson: LessonFacts) -> Topic:
-    link = f"#made-{mistake.number}"
-    return Topic(
-        mistake.title, lesson, mistake.people, lesson.began, mistake.check, mistake.evidence, link
-    )
-
-
-def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
-    link = f"#wrong-{check.number}"
-    return Topic(check.column.title, lesson, check.wrong, check.began, "", check.example, link)
+    for check in unnamed[: RETEACH - len(found)]:
+        lesson, link = lessons[check.lesson], f"#wrong-{check.number}"
+        found.append(
+            Topic(check.column.title, lesson, check.wrong, check.began, "", check.example, link)
+        )
+    return tuple(found)

@@ -11,7 +11,6 @@ import enum
 import itertools
 import json
 import math
-import statistics
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -110,21 +109,19 @@ class People:
 class Row(Record):
     """A line of the table of submissions.
 
-    ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not
-    handed in; ``history`` has what each version earned; ``mistakes`` and ``wrong`` are the numbers
-    of mistakes made and of checks not passed.
+    ``points`` are those of each lesson, in the columns' order, None where it was not handed in;
+    ``history`` has what each version earned; ``mistakes`` and ``wrong`` are the numbers of mistakes
+    made and of checks not passed.
     """
 
     person: StudentSummary
     score: float | None
     """None if a part was not graded, as in grades.csv."""
-    max_score: float
     bonus: float
     penalty: float
     adjusted_by: float
     history: tuple[float, ...]
     section: str
-    lessons: tuple[float | None, ...]
     points: tuple[float | None, ...]
     states: tuple[State, ...]
     mistakes: tuple[int, ...]
@@ -166,14 +163,6 @@ class ClassNote:
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """An adjustment, and whose points it changed."""
-
-    person: StudentSummary
-    adjustment: Adjustment
-
-
 @dataclass(slots=True)
 class CheckFacts:
     """One check over the class: outcomes, and moments of the scores on everything else.
@@ -209,11 +198,11 @@ class CheckFacts:
 
     @property
     def passed(self) -> int:
-        return self.outcomes.get(Outcome.PASSED, 0)
+        return self.outcomes[Outcome.PASSED]
 
     @property
     def began(self) -> int:
-        return self.judged + self.outcomes.get(Outcome.SKIPPED, 0)
+        return self.judged + self.outcomes[Outcome.SKIPPED]
 
     @property
     def judged(self) -> int:
@@ -231,7 +220,12 @@ class CheckFacts:
     @property
     def doubt(self) -> str | None:
         """The reason why the check itself may be wrong, if there is one."""
-        return doubt(self.judged, self.passed, self.discrimination)
+        if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
+            return f"none of {self.judged} students passed"
+        found = self.discrimination
+        if found is not None and found * math.sqrt(self.judged - 1) < AGAINST:
+            return f"students with better scores get it wrong (discrimination {found:.2f})"
+        return None
 
 
 @dataclass(slots=True)
@@ -267,15 +261,20 @@ class UnnamedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two mistakes that the same people made.
-
-    ``both`` is their number, ``share`` the share of these among all who made either mistake.
-    """
+    """Two mistakes that ``both`` people made."""
 
     one: MistakeCount
     other: MistakeCount
     both: int
-    share: float
+
+    @property
+    def share(self) -> float:
+        """Their share among all who made either mistake: the Jaccard index (Jaccard 1912)."""
+        return self.both / (self.one.people.count + self.other.people.count - self.both)
+
+    @property
+    def rank(self) -> tuple[float, int, int, int]:
+        return -self.share, -self.both, self.one.number, self.other.number
 
 
 @dataclass(slots=True)
@@ -300,20 +299,12 @@ class LessonFacts:
         return histogram(self.scores, self.max_score)
 
     @property
-    def median_seconds(self) -> float | None:
-        return statistics.median(self.seconds) if self.seconds else None
-
-    @property
-    def longest_seconds(self) -> float | None:
-        return max(self.seconds, default=None)
-
-    @property
     def began(self) -> int:
-        return self.statuses.get(LessonStatus.PASSED, 0) + self.statuses.get(LessonStatus.FAILED, 0)
+        return sum(self.statuses[one] for one in BEGAN)
 
     @property
     def complete_share(self) -> float | None:
-        return share(self.statuses.get(LessonStatus.PASSED, 0), self.began)
+        return share(self.statuses[LessonStatus.PASSED], self.began)
 
 
 @dataclass(slots=True)
@@ -334,7 +325,7 @@ class Classroom:
     missing: list[StudentSummary] = field(default_factory=list)
     limits: list[ClassNote] = field(default_factory=list)
     flags: list[ClassNote] = field(default_factory=list)
-    adjustments: list[Changed] = field(default_factory=list)
+    adjustments: list[tuple[StudentSummary, Adjustment]] = field(default_factory=list)
     sections: dict[str, array[float]] = field(default_factory=dict)
     """The scores by section, as in ``scores``."""
     again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
@@ -375,7 +366,6 @@ class _Collector:
     def lesson(self, lesson_id: str, title: str, max_score: float) -> LessonFacts:
         if lesson_id not in self.lessons:
             self.lessons[lesson_id] = LessonFacts(lesson_id, title, max_score)
-            self.room.lessons.append(self.lessons[lesson_id])
         return self.lessons[lesson_id]
 
     def check(self, lesson: LessonFacts, column: CheckColumn) -> CheckFacts:
@@ -403,7 +393,7 @@ class _Collector:
             room.problems.append(ClassNote(person, "the submission", reason))
             states.add(State.PROBLEM)
         if entry.adjustments:
-            room.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
+            room.adjustments += [(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)
         counts = total_points(entry) is not None
         if report is not None:
@@ -417,19 +407,16 @@ class _Collector:
         if len(entry.history) > 1:
             room.again[0].add(entry.history[0])
             room.again[1].add(entry.history[-1])
-        shares, points = self.lesson_scores(entry)
         room.rows.append(
             Row(
                 person=person,
                 score=entry.score if counts else None,
-                max_score=report.max_score if report else 0.0,
                 bonus=report.bonus if report else 0.0,
                 penalty=entry.penalty,
                 adjusted_by=entry.adjusted_by,
                 history=entry.history if len(entry.history) > 1 else (),
                 section=", ".join(entry.sections),
-                lessons=shares,
-                points=points,
+                points=self.lesson_points(entry),
                 states=tuple(state for state in State if state in states),
                 mistakes=tuple(sorted(seen.mistakes)),
                 wrong=tuple(seen.wrong),
@@ -450,9 +437,6 @@ class _Collector:
             if result.status is LessonStatus.INVALID:
                 room.problems.append(ClassNote(person, result.title, load_error(result)))
                 states.add(State.INVALID)
-            if result.status in BEGAN:
-                lesson.scores.append(result.score)
-                lesson.seconds.append(result.seconds)
             for check in result.checks:
                 if check.outcome is Outcome.GRADER_ERROR:
                     where = f"{result.title}: {check.title}"
@@ -460,6 +444,8 @@ class _Collector:
                     room.faults.append(note)
                     states.add(State.FAULT)
             if result.status in BEGAN:
+                lesson.scores.append(result.score)
+                lesson.seconds.append(result.seconds)
                 self.add_checks(seen, report, result)
         self.pairs.update(itertools.combinations(sorted(seen.mistakes), 2))
 
@@ -507,34 +493,27 @@ class _Collector:
         self.mistakes[key].people.add(person)
         return self.mistakes[key].number
 
-    def lesson_scores(
-        self, entry: GradebookEntry
-    ) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """Return each lesson's share and points with adjustments; None if not handed in."""
-        results = entry.report.lessons if entry.report else ()
-        there = {one.id for one in results if one.status is not LessonStatus.MISSING}
+    def lesson_points(self, entry: GradebookEntry) -> tuple[float | None, ...]:
+        """Return each lesson's points with adjustments; None if not handed in."""
+        there = {one.id for one in entry.lessons if one.status is not LessonStatus.MISSING}
         there |= {one.lesson for one in entry.adjustments if one.lesson is not None}
-        points = [entry.lesson_score(one) if one in there else None for one in self.lessons]
-        most = [lesson.max_score for lesson in self.lessons.values()]
-        shares = [
-            None if p is None else min(1.0, p / m) if m else 0.0
-            for p, m in zip(points, most, strict=True)
-        ]
-        return tuple(shares), tuple(points)
+        return tuple(entry.lesson_score(one) if one in there else None for one in self.lessons)
 
     def finish(self) -> Classroom:
         room, mistakes = self.room, list(self.mistakes.values())
+        room.lessons = list(self.lessons.values())
         room.mistakes = sorted(mistakes, key=lambda one: (-one.people.count, one.number))
         room.groups = sorted(
             self.groups.values(), key=lambda one: (-one.people.count, one.signature)
         )
         for mistake in room.mistakes:
             self.lessons[mistake.lesson].mistakes.append(mistake)
-        counts = [mistake.people.count for mistake in mistakes]
-        room.together = [
-            Together(mistakes[one], mistakes[other], both, part)
-            for one, other, both, part in ranked_pairs(self.pairs.items(), counts, FEWEST_TOGETHER)
+        together = [
+            Together(mistakes[one], mistakes[other], both)
+            for (one, other), both in self.pairs.items()
+            if both >= FEWEST_TOGETHER
         ]
+        room.together = sorted(together, key=lambda pair: pair.rank)
         room.max_score = sum(lesson.max_score for lesson in room.lessons) or room.max_score
         room.sections = dict(sorted(room.sections.items()))
         room.bins = histogram(room.scores, room.max_score)
@@ -577,18 +556,8 @@ def point_biserial(right: Moments, wrong: Moments) -> float | None:
     if variance <= 1e-9 * max(1.0, mean * mean):
         return None
     apart = right.total / right.count - wrong.total / wrong.count
-    return max(
-        -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
-    )
-
-
-def doubt(answers: int, passed: int, discrimination: float | None) -> str | None:
-    """Return the reason why a check itself may be wrong, if there is one."""
-    if answers >= TOO_FEW_TO_BLAME and not passed:
-        return f"none of {answers} students passed"
-    if discrimination is not None and discrimination * math.sqrt(answers - 1) < AGAINST:
-        return f"students with better scores get it wrong (discrimination {discrimination:.2f})"
-    return None
+    found = apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count
+    return max(-1.0, min(1.0, found))
 
 
 def histogram(scores: Iterable[float], most: float) -> tuple[Bin, ...]:
@@ -600,19 +569,3 @@ def histogram(scores: Iterable[float], most: float) -> tuple[Bin, ...]:
     return tuple(
         Bin(most * n / BINS, most * (n + 1) / BINS, count) for n, count in enumerate(counts)
     )
-
-
-def ranked_pairs(
-    pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
-) -> list[tuple[int, int, int, float]]:
-    """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
-
-    ``share`` is the Jaccard index (Jaccard 1912); the greatest comes first. ``counts`` has how
-    often each single one occurs.
-    """
-    found = [
-        (one, other, both, both / (counts[one] + counts[other] - both))
-        for (one, other), both in pairs
-        if both >= fewest
-    ]
-    return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))

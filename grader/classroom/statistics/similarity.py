@@ -17,16 +17,15 @@ import itertools
 import keyword
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from grader.classroom.statistics.class_page import percent
 from grader.core.errors import UsageError
 from grader.core.files import inlined
 from grader.render.page import environment, style_hash
 
-Thing = TypeVar("Thing")
 NOISE = 25
 """The fewest characters of normalized code (about two lines) that have to agree."""
 TELLING = 60
@@ -81,9 +80,7 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """The greater share of the two sides: somebody who copied and added code has the smaller
-        one.
-        """
+        """The share of the side that added less code of its own."""
         return max(self.one.share, self.other.share)
 
 
@@ -132,15 +129,8 @@ def masked(text: str) -> str:
     return "".join(letters)
 
 
-class Tracker(Protocol):
-    """A function that passes on the items of one part of the work, and may report progress."""
-
-    def __call__(self, what: str, things: Collection[Thing], /) -> Iterable[Thing]:
-        """Return the same items; ``what`` is the part's name."""
-
-
-def untracked(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
-    return things
+Tracker = Callable[[str, Collection[Any]], Iterable[Any]]
+"""A function that returns the items of a named part of the work, and may report progress."""
 
 
 def similar_pairs(
@@ -148,7 +138,7 @@ def similar_pairs(
     texts: Sequence[Text],
     known: Iterable[str],
     threshold: float,
-    track: Tracker = untracked,
+    track: Tracker = lambda what, things: things,
 ) -> list[Pair]:
     """Return the pairs with a share of at least ``threshold``, none within an earlier class.
 
@@ -186,7 +176,7 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 
 
 def candidates(
-    texts: Sequence[Text], known: Iterable[str], threshold: float, track: Tracker = untracked
+    texts: Sequence[Text], known: Iterable[str], threshold: float, track: Tracker
 ) -> tuple[list[tuple[int, int]], frozenset[int]]:
     """Return pairs of positions with enough common fingerprints, and the fingerprints that are too
     common to count. Not every pair of texts is compared.
@@ -194,7 +184,7 @@ def candidates(
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
-        ignored |= {int(one) for one in fingerprint(code).hashes}
+        ignored.update(map(int, fingerprint(code).hashes))
     for place, text in enumerate(track("reading texts", texts)):
         for one in fingerprint(text.text).hashes:
             owners.setdefault(int(one), []).append(place)
@@ -241,9 +231,7 @@ def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
 
 
 SHOWN = 200
-"""How many pairs the page has. More pairs would not be read, and mean that the threshold is too
-low.
-"""
+"""How many pairs the page has; more mean that the threshold is too low."""
 
 
 def render_similar(

@@ -40,7 +40,7 @@ class Starvation:
     def __init__(self) -> None:
         self.total = 0.0
         self._pid: int | None = None
-        self._mark: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self._mark = (0.0, 0.0, 0.0)
 
     @property
     def extreme(self) -> bool:
@@ -80,9 +80,7 @@ class Starvation:
 
 
 class Deadline:
-    """A time limit. When it is reached, it is extended by the seconds that ``more`` returns, until
-    that is 0.
-    """
+    """A time limit. When it is reached, it is extended by the seconds that ``more`` returns."""
 
     def __init__(self, seconds: float, more: Callable[[], float] = lambda: 0.0) -> None:
         self._at = time.monotonic() + seconds
@@ -106,9 +104,7 @@ TURN_SECONDS = 0.005
 
 
 def crashed(reason: str) -> WorkerLost:
-    """Return the error for a worker that broke the protocol;
-    ``reason`` may be the worker's text.
-    """
+    """Return the error for a worker that broke the protocol; ``reason`` may be its own text."""
     return WorkerLost("crashed", "{reason}", reason=reason)
 
 
@@ -306,9 +302,7 @@ class PipeChannel(Channel):
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Pass a packed frame to the writing thread. If the worker does not read it, ``receive``
-        times out.
-        """
+        """Pass a packed frame to the writing thread. ``receive`` times out if nobody reads it."""
         if self._received:
             raise _early()
         if readable(self._source.fileno()):

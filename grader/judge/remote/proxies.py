@@ -77,12 +77,8 @@ class Copies:
 
 def is_same_memory(one: Tensor, other: Tensor) -> bool:
     """Return whether two tensors are views of the same elements, in the same order."""
-    return (one.data_ptr(), one.shape, one.stride(), one.dtype) == (
-        other.data_ptr(),
-        other.shape,
-        other.stride(),
-        other.dtype,
-    )
+    left, right = ((t.data_ptr(), t.shape, t.stride(), t.dtype) for t in (one, other))
+    return left == right
 
 
 @dataclass(slots=True)
@@ -118,9 +114,7 @@ class GraphHandle:
 
 @dataclass(slots=True)
 class Response:
-    """A decoded answer: the structure with slots, its tensors, which of them require grad
-    (``requires_grad``), and the handle for products.
-    """
+    """A decoded answer: structure, tensors, which require grad, and a handle for products."""
 
     structure: Any
     tensors: list[Tensor]
@@ -144,13 +138,8 @@ class _Remote(torch.autograd.Function):
         # Keep the handle, not the response: its tensors become this node's outputs, and a node that
         # referred to them would never be freed.
         ctx.handle, ctx.session, ctx.inputs = response.handle, response.session, inputs
-        ctx.mark_non_differentiable(
-            *(
-                t
-                for t, requires in zip(response.tensors, response.requires_grad, strict=True)
-                if not requires
-            )
-        )
+        flags = zip(response.tensors, response.requires_grad, strict=True)
+        ctx.mark_non_differentiable(*(tensor for tensor, requires in flags if not requires))
         return tuple(response.tensors)
 
     @staticmethod
@@ -228,7 +217,6 @@ class RemoteStudent(_Names):
         return self._session.writing_allowed()
 
 
-UNARY = ("neg", "pos", "abs")
 UNKNOWN = Opaque("object")
 
 
@@ -249,16 +237,15 @@ class RemoteObject(Opaque):
         session: StudentSession,
         worker: WorkerProcess,
         number: int,
-        described: Opaque | None = None,
+        described: Opaque = UNKNOWN,
     ) -> None:
-        known = UNKNOWN if described is None else described
         self.__dict__.update(
-            type_name=known.type_name,
-            text=known.text,
+            type_name=described.type_name,
+            text=described.text,
             _session=session,
             _worker=worker,
             _number=number,
-            _fetched=described is not None,
+            _fetched=described is not UNKNOWN,
         )
 
     def number_on(self, worker: WorkerProcess) -> int:
@@ -310,7 +297,7 @@ class RemoteObject(Opaque):
 define_operators(
     RemoteObject, lambda self, name, *operands: self._session.step("op", name, operands)
 )
-for _name in UNARY:
+for _name in ("neg", "pos", "abs"):
     setattr(
         RemoteObject,
         f"__{_name}__",
@@ -340,10 +327,7 @@ def is_same(one: Any, other: Any) -> Any:
 
 
 def as_references(value: Any, worker: WorkerProcess) -> Any:
-    """Return arguments with each remote object replaced by its number.
-
-    Raise WorkerLost if the worker that kept one was replaced.
-    """
+    """Replace remote objects by their numbers; raise WorkerLost if their worker is gone."""
     return walk(
         value,
         lambda one: ObjectRef(one.number_on(worker)) if isinstance(one, RemoteObject) else one,

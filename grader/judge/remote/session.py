@@ -4,17 +4,16 @@
 (``proxies``). So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and ``gradgradcheck``
 run in the judge, to any order.
 
-To behave like a local call, the worker needs the grad mode, which inputs require grad, their
-strides, the incoming gradients, and whether the graph is kept (``retain_graph``). It answers with
-values, which outputs require grad, and which inputs it wrote to. A gradient of None stays None.
-
 Nothing in an answer is trusted. Every answer is read in a block of ``reading``, which gives up a
 worker whose answer is malformed.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
+import itertools
 import secrets
 import time
 from collections import deque
@@ -34,7 +33,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.source import Source
+from grader.course.source import Source, defined_names, first_line, imports_in
 from grader.judge.remote.channel import Deadline, Starvation, crashed
 from grader.judge.remote.proxies import (
     Copies,
@@ -49,7 +48,7 @@ from grader.judge.remote.proxies import (
     objects_in,
 )
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
-from grader.judge.scenario_source import scenario_with_definitions, watched_words
+from grader.worker.process import WATCHED, words_in
 from grader.worker.wire.batching import Request
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
@@ -138,18 +137,12 @@ class StudentSession:
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = ""
-        self._traffic = Traffic()
         self._prefetched: dict[bytes, deque[Frame]] = {}
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
-        self._new_objects()
-
-    def _new_objects(self) -> None:
         self._objects = 0
         """The number of remote objects in this check."""
-        self._pending: list[list[Any]] = []
-        self._encoder = Encoder(strided=True)
-        self._sent: list[Tensor] = []
+        self.begin_check()
 
     # The worker and the module
 
@@ -274,12 +267,13 @@ class StudentSession:
         return RemoteStudent(self)
 
     def begin_check(self) -> Traffic:
-        """Forget the last check's objects. Return the record of what crosses the border until the
-        next check begins.
-        """
+        """Forget the last check's objects; return the record of this check's traffic."""
         self._traffic = Traffic()
         self._forget_objects = self._forget_objects or self._objects > 0
-        self._new_objects()
+        self._objects = 0
+        self._pending: list[list[Any]] = []
+        self._encoder = Encoder(strided=True)
+        self._sent: list[Tensor] = []
         return self._traffic
 
     @contextlib.contextmanager
@@ -327,9 +321,7 @@ class StudentSession:
         self._traffic.last_call = last_call
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
-        frame = self.ask(
-            "call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob
-        )
+        frame = self.ask("call", path=path, args=data, grad=last_call.grad, blob=encoder.blob)
         inputs = tuple(encoder.tensors)
         with self.reading():
             response = self._response_with_value(frame, inputs)
@@ -393,9 +385,7 @@ class StudentSession:
             return self._response(frame, decoder, slots, tuple(vectors))
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
-        """Record in the last call that it was differentiated, and with which vector, or that its
-        derivative was.
-        """
+        """Record in the last call that it, or its derivative, was differentiated."""
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]
@@ -492,9 +482,8 @@ class StudentSession:
             patience = min(patience, HURRIED_PATIENCE)
         number = secrets.randbits(62)  # so that no answer can come before its question
         rest_of_lesson = self._lesson_deadline - time.monotonic()
-        deadline = Deadline(
-            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
-        )
+        seconds = min(patience * self.limits.call_seconds, rest_of_lesson)
+        deadline = Deadline(seconds, self._extension)
         freed = worker.take_freed()
         try:
             body = {"id": number, "do": do, "free": freed, "forget": self._forget_objects, **fields}
@@ -543,10 +532,9 @@ class StudentSession:
         if not requests:
             yield
             return
-        several = [[request.fields, len(request.blob)] for request in requests]
+        several = {"several": [[request.fields, len(request.blob)] for request in requests]}
         blob = b"".join(request.blob for request in requests)
-        wait = patience or len(requests)
-        frame = self._send("several", blob, {"several": several}, patience=wait)
+        frame = self._send("several", blob, several, patience=patience or len(requests))
         with self.reading():
             replies = several_replies(frame, len(requests))
         for request, reply in zip(requests, replies, strict=False):
@@ -557,13 +545,10 @@ class StudentSession:
         try:
             yield
         finally:
-            unused = [
-                reply.body.get("handle")
-                for replies in self._prefetched.values()
-                for reply in replies
-            ]
+            unused = itertools.chain.from_iterable(self._prefetched.values())
+            handles = [reply.body.get("handle") for reply in unused]
+            worker.freed.extend(handle for handle in handles if type(handle) is int)
             self._prefetched = {}
-            worker.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
@@ -591,17 +576,14 @@ class StudentSession:
         if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
-            return WorkerLost(
-                "timeout",
-                "more than {seconds} s of processor time",
-                seconds=self.limits.cpu_seconds,
-            )
+            template = "more than {seconds} s of processor time"
+            return WorkerLost("timeout", template, seconds=self.limits.cpu_seconds)
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
             return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file that an unresponsive worker is running, or None."""
+        """Return the line of the student's file that an unresponsive worker is running."""
         self._printed += worker.channel.output.take()
         line, printed = line_where_it_is(worker, self.source.filename)
         self._printed += printed
@@ -622,9 +604,8 @@ class StudentSession:
         except MemoryError:
             raise
         except Exception as error:
-            raise EngineFault(
-                f"an answer could not be read: {type(error).__name__}: {error}"
-            ) from error
+            reason = f"an answer could not be read: {type(error).__name__}: {error}"
+            raise EngineFault(reason) from error
 
     def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
         decoder = Decoder(frame.blob, strided=False, handle=self._object)
@@ -639,9 +620,7 @@ class StudentSession:
     def _response(
         self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
     ) -> Response:
-        """Return the decoded answer; note what the student's code wrote into its copies of
-        ``inputs``.
-        """
+        """Return the decoded answer; note what the student's code wrote into its copies."""
         number = part(frame.body, "handle", int, type(None))
         handle = None if number is None else GraphHandle(self.worker, number)
         tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
@@ -649,9 +628,7 @@ class StudentSession:
         return Response(structure, tensors, requires_grad, handle, self)
 
     def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Note what the student's code wrote into its copies of the inputs. Unless the check allows
-        that, it can't pass.
-        """
+        """Note what the student's code wrote into its copies; unless allowed, no check passes."""
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
                 raise BrokenFrame("a malformed entry for a changed input")
@@ -717,3 +694,44 @@ def student_error(data: dict[str, Any]) -> StudentCodeError:
 def decoded(reply: Frame) -> Any:
     """Return the value in a reply, with its tensors."""
     return decode(part(reply.body, "value", object), reply.blob, strided=False)
+
+
+def scenario_names(scenarios: str) -> set[str]:
+    """Return the names that a scenarios file defines or imports at its top level."""
+    body = ast.parse(scenarios).body
+    return {name for node in body for name in defined_names(node)} | set(imports_in(body))
+
+
+@functools.lru_cache(maxsize=512)
+def scenario_with_definitions(scenarios: str, name: str) -> str:
+    """Return one scenario with the definitions that it uses and all imports of its file, so that a
+    worker or a script gets it without the others.
+
+    Raise EngineFault if the file does not define it.
+    """
+    tree, lines = ast.parse(scenarios), scenarios.splitlines()
+    defined = {defined: node for node in tree.body for defined in defined_names(node)}
+    if name not in defined:
+        raise EngineFault(f"there is no scenario {name!r}")
+    used, todo = set[str](), [name]
+    while todo:
+        word = todo.pop()
+        if word in defined and word not in used:
+            used.add(word)
+            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
+    pieces = []
+    for node in tree.body:
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if is_import or used.intersection(defined_names(node)):
+            space = "\n" if is_import else "\n\n\n"
+            pieces.append(space + "\n".join(lines[first_line(node) - 1 : node.end_lineno]))
+    return "".join(pieces).lstrip("\n") + "\n"
+
+
+@functools.lru_cache(maxsize=32)
+def watched_words(scenarios: str) -> tuple[str, ...]:
+    """Return the names of torch and Python that any scenario uses, because a student's file might
+    replace them (``execute`` in the worker).
+    """
+    words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
+    return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))

@@ -34,7 +34,7 @@ from grader.judge.remote.channel import (
     SocketChannel,
 )
 from grader.worker import SPAWNED_WORKER
-from grader.worker.wire.frames import BrokenFrame, pack, read_frame
+from grader.worker.wire.frames import BrokenFrame, pack, read_body
 
 START_SECONDS = 60.0
 """How long a worker may take until its first frame; a plain process imports torch in that time."""
@@ -43,9 +43,6 @@ REFUSED = (
     "This host can't guarantee: {missing}. That takes Linux 5.13 or later with Landlock and"
     " seccomp. Grade there, or without these guarantees: --sandbox auto"
 )
-
-LARGE_STATUS = 1 << 16
-"""Exit statuses from here on are written in hexadecimal."""
 
 
 @dataclass(slots=True)
@@ -97,15 +94,11 @@ class ExitStatus:
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:
-        """Return how a process ended, from ``subprocess.Popen.returncode``.
-
-        Windows has statuses such as 0xC0000005, an access violation, instead of signals.
-        """
+        """Return how a process ended, from ``subprocess.Popen.returncode``."""
         if code >= 0:
-            return cls(
-                "ended with exit status {status}",
-                {"status": code if code < LARGE_STATUS else f"0x{code:08X}"},
-            )
+            # Windows has statuses such as 0xC0000005, an access violation, instead of signals
+            status = code if code < 1 << 16 else f"0x{code:08X}"
+            return cls("ended with exit status {status}", {"status": status})
         name = str(-code)
         with contextlib.suppress(ValueError):
             name = signal.Signals(-code).name
@@ -121,7 +114,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(
-            f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}"
+            f"a worker did not start: {lost}\n{channel.output.take()[-4000:]}"
         ) from None
     hello = WorkerHello.from_json(frame.body)
     if hello.mode == "require" and hello.missing:
@@ -142,9 +135,7 @@ def fork_server_expected() -> Iterator[None]:
 
 
 class ForkedWorkers:
-    """Workers forked by the fork server at the other end of ``control``, with or without what
-    torch imports late.
-    """
+    """Workers forked by the fork server at ``control``, perhaps with torch's late imports."""
 
     def __init__(
         self, control: socket.socket, *, output_bytes: int, lazy_imports: bool = False
@@ -162,13 +153,12 @@ class ForkedWorkers:
         self._ask(self._start)
         with fork_server_expected():
             _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
-            pid = read_frame(self._replies)
-            if pid is None or len(fds) != 2:
+            pid = read_body(self._replies)
+            if len(fds) != 2:
                 raise EOFError
-        channel = SocketChannel(
-            socket.socket(fileno=fds[0]), fds[1], output_bytes=self._output_bytes
-        )
-        return read_hello(channel, pid.body)
+        line = socket.socket(fileno=fds[0])
+        channel = SocketChannel(line, fds[1], output_bytes=self._output_bytes)
+        return read_hello(channel, pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         """Let the fork server kill it. Wait only if it ``died``, to learn how."""
@@ -178,24 +168,17 @@ class ForkedWorkers:
         if not died:
             return None
         with fork_server_expected():
-            frame = read_frame(self._replies)
-            if frame is None:
-                raise EOFError
-        end = WorkerEnd.from_json(frame.body)
+            end = WorkerEnd.from_json(read_body(self._replies))
         if end.overuse is not None:
             template, limit = end.overuse
             return ExitStatus(template, {"limit": limit})
-        return (
-            None
-            if end.status is None
-            else ExitStatus.of_code(os.waitstatus_to_exitcode(end.status))
-        )
+        if end.status is None:
+            return None
+        return ExitStatus.of_code(os.waitstatus_to_exitcode(end.status))
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes. A spare one has
-    already imported torch when it is needed.
-    """
+    """Workers that are plain processes. A spare one has imported torch when it is needed."""
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
@@ -257,9 +240,7 @@ LONGEST = 1 << 16
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
     """Return the innermost line of a file (None if unknown), and other output that arrived with the
-    stack.
-
-    The worker could lie about the line, so no verdict depends on it.
+    stack. The worker could lie about the line, so no verdict depends on it.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""

@@ -5,11 +5,9 @@ to a right answer, a donor: the solution or an accepted answer. No code runs her
 
 A donor gets the student's variable names (``renamed``) and is aligned with the student's definition
 (``compare``): statements like the lines of a diff, expressions node by node, for the fewest and
-smallest differences. Adjacent statements without a partner form one difference. Some people name
-intermediate results and others do not, so both are also aligned without variables that are read
-once (``inlined``); nodes keep their positions in the text. Where the two differ, the donor's code
-is tried: at one place, then at two or three together. Edits from a more similar donor are more
-plausible.
+smallest differences. Adjacent statements without a partner form one difference. Both are also
+aligned without names for intermediate results (``inlined``); nodes keep their positions in the
+text. Edits from a more similar donor are more plausible.
 """
 
 from __future__ import annotations
@@ -277,9 +275,8 @@ class _Writer:
                     continue
                 changes = [self.change(unit.whole) for unit in chosen]
                 written = sorted(filter(None, changes), key=lambda one: one.start)
-                if len(written) == places and not any(
-                    one.overlaps(two) for one, two in itertools.pairwise(written)
-                ):
+                pairs = itertools.pairwise(written)
+                if len(written) == places and not any(one.overlaps(two) for one, two in pairs):
                     rank = UNLIKELY + 10 * (places - 1) + number
                     yield Edit(tuple(written), rank, donated=True)
 
@@ -290,9 +287,7 @@ class _Writer:
         return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
     def computes_again(self, difference: Difference) -> bool:
-        """Return whether the donor's code contains a long call that the student makes at another
-        place. The mistake may be there instead.
-        """
+        """Return whether the donor makes a long call that the student makes elsewhere."""
         elsewhere = self.calls - calls_in(*difference.mine)
         return any(call in elsewhere for call in calls_in(*difference.theirs))
 
@@ -415,9 +410,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Unit:
-    """The differences in one statement: in ``parts``, or as a
-    ``whole`` that contains all of them.
-    """
+    """The differences in one statement: in ``parts``, or as a ``whole`` that has all of them."""
 
     parts: tuple[Difference, ...]
     whole: Difference
@@ -433,12 +426,15 @@ class Unit:
 
 def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
     """Return the differences between two definitions, statements or expressions."""
-    if isinstance(mine, ast.AnnAssign) and mine.value is not None:
-        mine = ast.copy_location(ast.Assign([mine.target], mine.value), mine)
-    if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
-        theirs = ast.copy_location(ast.Assign([theirs.target], theirs.value), theirs)
+    mine, theirs = _without_annotation(mine), _without_annotation(theirs)
     found = _fields(mine, theirs)
     return [Unit.of(Difference((mine,), (theirs,)))] if found is None else found
+
+
+def _without_annotation(node: ast.AST) -> ast.AST:
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+    return node
 
 
 def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
@@ -456,11 +452,7 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
         other = getattr(theirs, name, None)
         if name in IGNORED or (name == "name" and isinstance(mine, ast.ClassDef)):
             continue
-        units = (
-            _lists(value, other)
-            if isinstance(value, list) and isinstance(other, list)
-            else _values(value, other)
-        )
+        units = _values(value, other)
         if units is None:
             return None
         found += units
@@ -468,9 +460,7 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
 
 
 def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
-    """Return the differences in defaults, decorators and
-    bodies; parameters are assumed to agree.
-    """
+    """Return the differences in defaults, decorators and bodies; parameters have to agree."""
     assert isinstance(theirs, FUNCTIONS)
     found = [
         unit
@@ -484,6 +474,8 @@ def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
 
 
 def _values(mine: object, theirs: object) -> list[Unit] | None:
+    if isinstance(mine, list) and isinstance(theirs, list):
+        return _lists(mine, theirs)
     if isinstance(mine, ast.expr) and isinstance(theirs, ast.expr):
         return compare(mine, theirs)
     if isinstance(mine, ast.AST) and isinstance(theirs, ast.AST):
@@ -598,9 +590,7 @@ def _gap(
 
 
 ALIKE = 0.25
-"""How similar the uses of two variables must be, from 0 to 1, for the variables to count as the
-same.
-"""
+"""How similar, from 0 to 1, the uses of two variables are that count as the same."""
 SAME_NAME = 0.3
 """How much an equal name adds to the similarity."""
 NAMING_NODES = (*FUNCTIONS, ast.ExceptHandler)

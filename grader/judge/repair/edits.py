@@ -70,9 +70,7 @@ class Edit:
 
     @property
     def main(self) -> Change:
-        """The change that a report shows: the last one, because
-        earlier ones may only prepare it.
-        """
+        """The change that a report shows: the last one; earlier ones may only prepare it."""
         return self.changes[-1]
 
     @property
@@ -83,9 +81,8 @@ class Edit:
     def extent(self) -> tuple[int, int]:
         """The number of characters that are replaced, and the number of new ones."""
         shown = (change.shown for change in self.changes)
-        return sum(end - start for start, end in shown), sum(
-            len(change.new) for change in self.changes
-        )
+        replaced = sum(end - start for start, end in shown)
+        return replaced, sum(len(change.new) for change in self.changes)
 
     def applied(self, text: str) -> str:
         for one in sorted(self.changes, key=lambda change: -change.start):
@@ -119,10 +116,8 @@ class TextRanges:
         """Return where a node begins and ends."""
         assert isinstance(node, ast.expr | ast.stmt)
         assert node.end_lineno is not None and node.end_col_offset is not None
-        return (
-            self._offset(node.lineno, node.col_offset),
-            self._offset(node.end_lineno, node.end_col_offset),
-        )
+        start = self._offset(node.lineno, node.col_offset)
+        return start, self._offset(node.end_lineno, node.end_col_offset)
 
     def _offset(self, line: int, column: int) -> int:
         before = self._lines[line - 1].encode()[:column].decode()
@@ -227,42 +222,21 @@ EQUAL: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
-# names that are easily mistaken for each other
 FAMILIES = tuple(
-    names.split()
-    for names in (
-        "log log10 log2 log1p",
-        "exp exp2 expm1",
-        "sin cos tan",
-        "sum mean prod",
-        "max min amax amin",
-        "zeros_like ones_like empty_like rand_like",
-        "zeros ones empty",
-        "list tuple",
-        "sigmoid tanh relu",
-        "mul matmul",
-        "add sub",
-        "detach clone detach_",
-        "no_grad enable_grad inference_mode",
-        "register_hook register_post_accumulate_grad_hook",
-        "clamp_min clamp_max",
-        "float double",
-        "float32 float64",
-        "append extend appendleft insert",
-        "pop popleft",
-        "view reshape",
-        "any all",
-        "floor ceil round trunc",
-        "ge gt",
-        "le lt",
-        "T mT",
-        "is_leaf requires_grad retains_grad",
-        "keys values items",
-        "unsqueeze squeeze",
-        "ValueError TypeError RuntimeError KeyError IndexError Exception",
-        "save_for_backward mark_non_differentiable",
-    )
+    family.split()
+    for family in """
+        log log10 log2 log1p; exp exp2 expm1; sin cos tan; sum mean prod; max min amax amin;
+        zeros_like ones_like empty_like rand_like; zeros ones empty; list tuple;
+        sigmoid tanh relu; mul matmul; add sub; detach clone detach_;
+        no_grad enable_grad inference_mode; register_hook register_post_accumulate_grad_hook;
+        clamp_min clamp_max; float double; float32 float64; append extend appendleft insert;
+        pop popleft; view reshape; any all; floor ceil round trunc; ge gt; le lt; T mT;
+        is_leaf requires_grad retains_grad; keys values items; unsqueeze squeeze;
+        ValueError TypeError RuntimeError KeyError IndexError Exception;
+        save_for_backward mark_non_differentiable
+    """.split(";")
 )
+"""Names that are easily mistaken for each other."""
 IN_PLACE = "add sub mul div zero fill clamp copy exp log neg sqrt abs relu".split()
 REMOVABLE = frozenset(
     "detach clone sum mean item float double abs view reshape flatten squeeze unsqueeze contiguous"
@@ -335,12 +309,11 @@ def is_number(node: ast.AST) -> bool:
 def _constants(value: object) -> Iterator[bool | int | float]:
     if isinstance(value, bool):
         yield not value
-    elif isinstance(value, int):
-        yield from dict.fromkeys((value + 1, value - 1, -value, 2 * value, value / 2))
-    elif isinstance(value, float):
-        yield from dict.fromkeys(
-            (value + 1, value - 1, -value, 2 * value, value / 2, value / 10, value * 10)
-        )
+    elif isinstance(value, int | float):
+        others = [value + 1, value - 1, -value, 2 * value, value / 2]
+        if isinstance(value, float):
+            others += [value / 10, value * 10]
+        yield from dict.fromkeys(others)
 
 
 def _comparisons(op: ast.cmpop) -> Iterator[type[ast.cmpop]]:
@@ -491,9 +464,7 @@ FILLS = frozenset("append appendleft extend insert add update setdefault".split(
 """Methods that change only the object itself; so do tensor methods that end in an underscore."""
 COMPOUND_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 NOTHING = (ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, *FUNCTIONS)
-"""Statements that have no effect themselves; a break decides about the other statements of its
-loop.
-"""
+"""Statements without an effect of their own; a break decides about the others in its loop."""
 
 
 class _Link(NamedTuple):
@@ -512,9 +483,7 @@ class _Link(NamedTuple):
 
 
 def idle_variables(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield, for each function or method, the variables and inner functions on which no result,
-    condition or parameter depends.
-    """
+    """Yield, by function, the variables and inner functions that nothing depends on."""
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
             if isinstance(node, FUNCTIONS):

@@ -69,10 +69,11 @@ class Trials:
         rest = [item for item in mine if item not in first]
         passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
         every = [*mine, *(item for item in passed if item not in mine)]
+        unsound = {spec_of(item).about for item in self.checks if item not in passed}
         edits = edits_in(
             source,
             function,
-            sound=self._sound(),
+            sound={spec_of(item).about for item in passed} - unsound,
             donors=donors_of(self.plugin.lesson),
             patterns=patterns_of(self.plugin.lesson.diagnosis),
         )
@@ -100,20 +101,11 @@ class Trials:
                 in_time = (one for one in wider if time.monotonic() < began + seconds)
                 edit = next((one for one in in_time if repairs(one)), result.edit)
                 result = replace(result, edit=edit)
-        return self._found(result, source, function, time.monotonic() - began)
-
-    def _sound(self) -> set[str]:
-        """Return the definitions whose checks all passed."""
-        passed = set(self.task.passed)
-        about = {spec_of(item).about for item in self.checks}
-        return about - {
-            spec_of(item).about for item in self.checks if self.plugin.id_of(item) not in passed
-        }
-
-    def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
-        place = None if result.edit is None else wrong_expression(result.edit, source)
-        new = None if result.edit is None else shown_edit(result.edit, source)
-        return Repair(function, place, new, result.tried, round(seconds, 4))
+        repair = Repair(function, None, None, result.tried, round(time.monotonic() - began, 4))
+        if result.edit is None:
+            return repair
+        place, new = wrong_expression(result.edit, source), shown_edit(result.edit, source)
+        return replace(repair, wrong=place, new=new)
 
     def _pass_again(
         self, text: str, items: Sequence[pytest.Item], seeds: Seeds, end: float
@@ -177,9 +169,7 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The result of a search: the repair, if there is one and its place is clear, and the number of
-    edits that were tried.
-    """
+    """A repair, if there is one and its place is clear, and how many edits were tried."""
 
     edit: Edit | None
     tried: int

@@ -1,12 +1,16 @@
 """Draw a graph, as SVG and as a tree of text; ``grader.draw`` draws the one behind a tensor.
 
 A tree begins with the root. A node that is reached again is only named. All text is escaped.
+
+The SVG elements at the end are for heat maps and plots, too. Colors are CSS custom properties with
+a fallback, so they follow the page's theme. A page gets only classes, because its policy refuses
+styles; a separate file contains its style sheets, which lie beside the templates.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,25 +19,19 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len, set_cell_size
 
 from grader.core.errors import UsageError
+from grader.core.files import inlined
 from grader.core.i18n import Catalogue
 from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
 from grader.core.text import clean
 from grader.render.graph.layout import Box, Point, Route, lay_out
-from grader.render.graph.svg import (
-    CELL,
-    LINE,
-    SMALL_CELL,
-    SMALL_LINE,
-    drawing,
-    element,
-    short,
-    text_at,
-    titled,
-)
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+CELL, SMALL_CELL = 7.9, 6.8
+"""The width of a character in pixels, for any monospaced font of 13 px and of 11 px."""
+LINE, SMALL_LINE = 18.0, 15.0
+MAX_CELLS = 44
 PAD_X, PAD_Y = 12.0, 8.0
 MAX_TITLE = 200
 CURVE = 0.5
@@ -55,11 +53,8 @@ def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
     if names is None:
-        names = {
-            name: value
-            for name, value in sys._getframe(1).f_locals.items()
-            if not name.startswith("_")
-        }
+        variables = sys._getframe(1).f_locals.items()
+        names = {name: value for name, value in variables if not name.startswith("_")}
     return Drawing(GraphPicture.from_json(trace(tensor, names)))
 
 
@@ -73,21 +68,17 @@ class Drawing:
         return draw_svg(self.picture, own_style=True)
 
     def __str__(self) -> str:
-        return tree_text(self.picture)
+        return "\n".join(map(str, tree_lines(self.picture)))
 
     __repr__ = __str__  # the text that a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path.
-
-        Raise UsageError for another suffix.
-        """
+        """Write an SVG, or a tree for ``.txt``; return the path. Raise UsageError for others."""
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(
-            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
-        )
+        drawing = str(self) if place.suffix == ".txt" else self._repr_svg_()
+        place.write_text(f"{drawing}\n", "utf-8", newline="\n")
         return place
 
 
@@ -103,15 +94,12 @@ def draw_svg(
     tr = tr or Catalogue()
     texts = {node.id: lines_of(node, tr) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
-    footer = (
-        tr("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
-    )
+    footer = not_drawn(picture, tr) if picture.left_out else ""
     width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
     nodes = picture.by_id()
-    title = clean(title, MAX_TITLE) or tr(
-        "The graph behind {name}", name=node_label(picture.nodes[0], tr)
-    )
+    root = node_label(picture.nodes[0], tr)
+    title = clean(title, MAX_TITLE) or tr("The graph behind {name}", name=root)
     head = f"{titled(title)}\n{element('desc', escape(described(picture, tr)))}"
     parts = [
         *(_edge(route, nodes[route.edge.target], tr) for route in layout.routes),
@@ -119,11 +107,15 @@ def draw_svg(
             _node(nodes[id], texts[id], box, marked=id in marked)
             for id, box in layout.boxes.items()
         ),
-        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
+        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts),
         text_at(width / 2, height - PAD_Y, footer, "small") if footer else "",
     ]
     sheets = ("drawing.css", "graph.css") if own_style else ()
     return drawing("graph", width, height, head, parts, sheets=sheets)
+
+
+def not_drawn(picture: GraphPicture, tr: Catalogue) -> str:
+    return tr("{count} more nodes are not drawn", count=picture.left_out)
 
 
 def described(picture: GraphPicture, tr: Catalogue) -> str:
@@ -236,16 +228,6 @@ class TreeLine:
         return f"{self.branch}{self.label}{'  ' if self.details else ''}{self.details}{mark}"
 
 
-def tree_text(
-    picture: GraphPicture,
-    tr: Catalogue | None = None,
-    *,
-    width: int = WIDTH,
-    marked: Collection[str] = (),
-) -> str:
-    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
-
-
 def tree_lines(
     picture: GraphPicture,
     tr: Catalogue | None = None,
@@ -266,12 +248,9 @@ def tree_lines(
         edge, above, joint, depth = stack.pop()
         node = nodes[edge.target]
         branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
-        lines.append(
-            _line(
-                branch, edge, node, tr, width=width, marked=node.id in marked, again=node.id in seen
-            )
-        )
-        if node.id in seen:
+        again, pointed = node.id in seen, node.id in marked
+        lines.append(_line(branch, edge, node, tr, width=width, marked=pointed, again=again))
+        if again:
             continue
         if following[node.id]:
             seen.add(node.id)
@@ -282,24 +261,19 @@ def tree_lines(
     if most is not None and len(lines) > most:
         lines = _cut(lines, most, tr)
     if picture.left_out:
-        lines.append(
-            TreeLine("", tr("{count} more nodes are not drawn", count=picture.left_out), faint=True)
-        )
+        lines.append(TreeLine("", not_drawn(picture, tr), faint=True))
     return lines
 
 
 def _cut(lines: list[TreeLine], most: int, tr: Catalogue) -> list[TreeLine]:
     """Return the first lines, and the first marked one if it comes later."""
     first = next((k for k, line in enumerate(lines) if line.marked), 0)
-    later = lines[first : first + 1] if first >= most - 1 else []
-    kept = (
-        [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
-    )
-    shown = len(kept) - len(later)  # the text that stands for omitted lines is not one of them
-    return [
-        *kept,
-        TreeLine("", tr("… and {count} more lines", count=len(lines) - shown), faint=True),
-    ]
+    kept, shown = lines[: most - 1], most - 1
+    if first >= most - 1:
+        kept = [*lines[: most - 3], TreeLine("", "⋮", faint=True), lines[first]]
+        shown = most - 2  # the text that stands for omitted lines is not one of them
+    more = tr("… and {count} more lines", count=len(lines) - shown)
+    return [*kept, TreeLine("", more, faint=True)]
 
 
 def _line(
@@ -344,9 +318,7 @@ def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
 
 
 def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """Return what a node saves for backward, in words, and whether it is freed; two entries at
-    most.
-    """
+    """Return what a node saves for backward, in words, and whether it is freed."""
     kept = ", ".join(one.name for one in node.saved if not one.freed)
     freed = ", ".join(one.name for one in node.saved if one.freed)
     found = [(tr("keeps {names}", names=kept), False)] if kept else []
@@ -369,49 +341,78 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
 def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
     """Return the meaning of each mark in these graphs: the mark and a sentence."""
     nodes = [node for picture in pictures for node in picture.nodes]
-    saved = [one for node in nodes for one in node.saved]
-    known = [
-        (
-            any(node.kind in ("op", "intermediate") for node in nodes),
-            "…Backward",
-            tr("the grad_fn of an operation; what it used is below"),
-        ),
-        (
-            any(node.kind == "leaf" for node in nodes),
-            tr("leaf"),
-            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
-        ),
-        (
-            any(node.kind == "constant" for node in nodes),
-            tr("constant"),
-            tr("no requires_grad, no grad_fn: no gradient goes there"),
-        ),
-        (
-            any(not one.freed for one in saved),
-            tr("keeps {names}", names="…"),
-            tr("tensors that are saved for backward"),
-        ),
-        (
-            any(one.freed for one in saved),
-            tr("freed: {names}", names="…"),
-            tr("saved tensors that a backward pass has freed"),
-        ),
-        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
-        (
-            any(node.retains_grad for node in nodes),
-            tr("retains grad"),
-            tr(".grad is kept here, though this is not a leaf"),
-        ),
-        (
-            any(_has_repeats(picture) for picture in pictures),
-            tr("as above"),
-            tr("a node that several operations use is drawn once"),
-        ),
-    ]
-    return [(mark, meaning) for there, mark, meaning in known if there]
+    kinds = {node.kind for node in nodes}
+    freed = {one.freed for node in nodes for one in node.saved}
+    found = []
+    if not kinds.isdisjoint(("op", "intermediate")):
+        found.append(("…Backward", tr("the grad_fn of an operation; what it used is below")))
+    if "leaf" in kinds:
+        meaning = tr("requires_grad, no grad_fn: its gradient goes into .grad")
+        found.append((tr("leaf"), meaning))
+    if "constant" in kinds:
+        meaning = tr("no requires_grad, no grad_fn: no gradient goes there")
+        found.append((tr("constant"), meaning))
+    if False in freed:
+        mark = tr("keeps {names}", names="…")
+        found.append((mark, tr("tensors that are saved for backward")))
+    if True in freed:
+        mark = tr("freed: {names}", names="…")
+        found.append((mark, tr("saved tensors that a backward pass has freed")))
+    if any(node.hooks for node in nodes):
+        found.append(("hook", tr("a function that sees the gradient here")))
+    if any(node.retains_grad for node in nodes):
+        found.append((tr("retains grad"), tr(".grad is kept here, though this is not a leaf")))
+    if any(map(_has_repeats, pictures)):
+        found.append((tr("as above"), tr("a node that several operations use is drawn once")))
+    return found
 
 
 def _has_repeats(picture: GraphPicture) -> bool:
     """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
     reached = [edge.target for edge in picture.edges]
     return any(picture.following()[id] for id in reached if reached.count(id) > 1)
+
+
+def drawing(
+    kind: str,
+    width: float,
+    height: float,
+    head: str,
+    parts: Iterable[str],
+    *,
+    sheets: Sequence[str] = (),
+) -> str:
+    """Return the ``svg`` element with these parts, a line each; a file needs style ``sheets``."""
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size}>'
+    style = element("style", inlined(*sheets)) if sheets else ""
+    return "\n".join(filter(None, [begin, head, style, *parts, "</svg>"]))
+
+
+def element(tag: str, *inside: str, **attributes: str | float) -> str:
+    """Return an element; ``inside`` are elements, or text that is escaped.
+
+    Floats get one decimal. ``class_`` stands for ``class``, ``fill_opacity`` for ``fill-opacity``.
+    """
+    named = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{_number(value)}"'
+        for name, value in attributes.items()
+    )
+    return f"<{tag}{named}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{named}/>"
+
+
+def _number(value: str | float) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def titled(text: str) -> str:
+    """Return the element that names the one around it for readers who point at it."""
+    return element("title", escape(text))
+
+
+def text_at(x: float, y: float, text: str, style: str) -> str:
+    return element("text", escape(text), class_=style, x=x, y=y)
+
+
+def short(text: str, cells: int = MAX_CELLS) -> str:
+    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"

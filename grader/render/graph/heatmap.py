@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from grader.core.i18n import Catalogue
 from grader.core.pictures import JacobianFigure
 from grader.core.text import number_text
-from grader.render.graph.svg import SMALL_CELL, drawing, element, text_at, titled
+from grader.render.graph.draw import SMALL_CELL, drawing, element, text_at, titled
 
 CELL_HEIGHT = 26.0
 MARGIN, HEAD, LABEL = 10.0, 44.0, 46.0
@@ -61,9 +61,10 @@ def draw_heatmap(
             for j, value in enumerate(row):
                 x, name = start + j * cell, pair.entry(i, j)
                 parts.append(_cell(name, value, x, y, cell, largest, numbers=numbers))
-        parts += [
-            _frame(start + j * cell, HEAD + i * CELL_HEIGHT, cell) for i, j in sorted(differing)
-        ]
+        for i, j in sorted(differing):
+            x, y = start + j * cell + 2, HEAD + i * CELL_HEIGHT + 2
+            size = {"width": cell - 4, "height": CELL_HEIGHT - 4}
+            parts.append(element("rect", class_="differs", x=x, y=y, **size, rx=3))
     head = titled(title) + element("desc", escape(description))
     sheets = ("drawing.css", "graph.css", "heatmap.css") if own_style else ()
     return drawing("graph", width, height, head, parts, sheets=sheets)
@@ -79,20 +80,9 @@ def _cell(
 ) -> str:
     share = abs(value) / largest if largest and math.isfinite(value) else 0.0
     kind = "none" if not share else "more" if value > 0 else "less"
-    strength = f"{WEAKEST + (STRONGEST - WEAKEST) * share:.2f}"
-    box = element(
-        "rect",
-        class_=f"cell {kind}",
-        x=x,
-        y=y,
-        width=width,
-        height=CELL_HEIGHT,
-        **({"fill_opacity": strength} if share else {}),
-    )
+    place: dict[str, float | str] = {"x": x, "y": y, "width": width, "height": CELL_HEIGHT}
+    if share:
+        place["fill_opacity"] = f"{WEAKEST + (STRONGEST - WEAKEST) * share:.2f}"
+    box = element("rect", class_=f"cell {kind}", **place)
     text = text_at(x + width / 2, y + 17, number_text(value, 3), "small") if numbers else ""
     return element("g", titled(f"{name} = {number_text(value, 6)}"), box, text)
-
-
-def _frame(x: float, y: float, width: float) -> str:
-    place = {"x": x + 2, "y": y + 2, "width": width - 4, "height": CELL_HEIGHT - 4}
-    return element("rect", class_="differs", **place, rx=3)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from grader.core.pictures import GraphEdge, GraphPicture
@@ -35,13 +36,13 @@ SHORT = 4
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """Positions of a picture. ``ghosts`` maps a key to a box and the node it stands for."""
+    """Positions of a picture. ``ghosts`` are boxes, each with the id of the node it stands for."""
 
     width: float
     height: float
     boxes: dict[str, Box]
     routes: tuple[Route, ...]
-    ghosts: dict[str, tuple[Box, str]] = field(default_factory=dict)
+    ghosts: tuple[tuple[Box, str], ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -77,37 +78,31 @@ class Route:
 
     edge: GraphEdge
     points: tuple[Point, ...]
-    ghost: str | None = None
 
 
 def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
     """Return positions for nodes of given sizes and routes for edges; deterministic."""
     ends, ghosts = _shortened(picture)
-    ports = _port_counts(picture, ends)
+    ports = Counter(edge.source for edge in picture.edges) | Counter(ends)  # the larger number
     boxes = {
-        key: Box(max(width, ports.get(key, 0) * PORT), height)
-        for key, (width, height) in sizes.items()
+        key: Box(max(width, ports[key] * PORT), height) for key, (width, height) in sizes.items()
     }
     boxes |= {key: Box(*GHOST) for key in ghosts}
     for key in boxes.keys() - {edge.source for edge in picture.edges}:
         boxes[key].weight = END_WEIGHT
     pairs = [(edge.source, end) for edge, end in zip(picture.edges, ends, strict=True)]
     layers = sort_into_layers(boxes, pairs)
-    passed = {pair: layers.lanes.get(pair, {}) for pair in pairs}
-    width, height = place_boxes(
-        layers,
-        [
-            [boxes[a], *(lanes[row] for row in sorted(lanes)), boxes[b]]
-            for (a, b), lanes in passed.items()
-        ],
-    )
-    routes = _routes(picture, ends, boxes, layers)
+    chains = {
+        (source, end): [boxes[source], *lanes.values(), boxes[end]]
+        for (source, end), lanes in layers.lanes.items()
+    }
+    width, height = place_boxes(layers, chains.values())
     return GraphLayout(
         width=width,
         height=height,
         boxes={key: box for key, box in boxes.items() if key not in ghosts},
-        routes=tuple(routes),
-        ghosts={key: (boxes[key], target) for key, target in ghosts.items()},
+        routes=tuple(_routes(picture, pairs, chains, layers)),
+        ghosts=tuple((boxes[key], target) for key, target in ghosts.items()),
     )
 
 
@@ -143,55 +138,35 @@ def _shortened(picture: GraphPicture) -> tuple[list[str], dict[str, str]]:
     return ends, ghosts
 
 
-def _port_counts(picture: GraphPicture, ends: list[str]) -> dict[str, int]:
-    leaving, arriving = Counter(edge.source for edge in picture.edges), Counter(ends)
-    return {key: max(leaving[key], arriving[key]) for key in leaving.keys() | arriving.keys()}
-
-
 def _routes(
-    picture: GraphPicture, ends: list[str], boxes: dict[str, Box], layers: Layers
-) -> list[Route]:
-    """Return a route for each edge; edges at one side of a box are spread."""
-    leaving: dict[str, list[int]] = {}
-    arriving: dict[str, list[int]] = {}
-    lanes = []
-    for number, (edge, end) in enumerate(zip(picture.edges, ends, strict=True)):
-        passed = layers.lanes.get((edge.source, end), {})
-        lanes.append([passed[row] for row in sorted(passed)])
-        leaving.setdefault(edge.source, []).append(number)
-        arriving.setdefault(end, []).append(number)
-    first = {n: (lanes[n][0] if lanes[n] else boxes[ends[n]]).x for n in range(len(ends))}
-    last = {
-        n: (lanes[n][-1] if lanes[n] else boxes[picture.edges[n].source]).x
-        for n in range(len(ends))
-    }
-    starts = _ports(leaving, boxes, key=lambda n: (first[n], picture.edges[n].slot))
-    stops = _ports(arriving, boxes, key=lambda n: (last[n], starts[n]))
+    picture: GraphPicture,
+    pairs: list[tuple[str, str]],
+    chains: Mapping[tuple[str, str], list[Box]],
+    layers: Layers,
+) -> Iterator[Route]:
+    """Yield a route for each edge; edges at one side of a box are spread."""
+    leaving: dict[Box, list[int]] = {}
+    arriving: dict[Box, list[int]] = {}
+    passed = [chains[pair] for pair in pairs]
+    for number, chain in enumerate(passed):
+        leaving.setdefault(chain[0], []).append(number)
+        arriving.setdefault(chain[-1], []).append(number)
+    starts = _ports(leaving, key=lambda n: (passed[n][1].x, picture.edges[n].slot))
+    stops = _ports(arriving, key=lambda n: (passed[n][-2].x, starts[n]))
     heights = [(min(box.top for box in row), max(box.bottom for box in row)) for row in layers.rows]
-    routes = []
-    for number, (edge, end) in enumerate(zip(picture.edges, ends, strict=True)):
-        source, target = boxes[edge.source], boxes[end]
-        points = [
-            (starts[number], source.bottom),
-            (starts[number], heights[layers.row_of[edge.source]][1]),
-        ]
-        for row in sorted(layers.lanes.get((edge.source, end), {})):
-            lane = layers.lanes[edge.source, end][row]
+    for number, (source, end) in enumerate(pairs):
+        start, stop = starts[number], stops[number]
+        points = [(start, passed[number][0].bottom), (start, heights[layers.row_of[source]][1])]
+        for row, lane in layers.lanes[source, end].items():
             points += [(lane.x, heights[row][0]), (lane.x, heights[row][1])]
-        points += [(stops[number], heights[layers.row_of[end]][0]), (stops[number], target.top)]
-        routes.append(
-            Route(
-                edge, tuple(points), end if end not in {node.id for node in picture.nodes} else None
-            )
-        )
-    return routes
+        points += [(stop, heights[layers.row_of[end]][0]), (stop, passed[number][-1].top)]
+        yield Route(picture.edges[number], tuple(points))
 
 
-def _ports(at: dict[str, list[int]], boxes: dict[str, Box], key: Any) -> dict[int, float]:
+def _ports(at: dict[Box, list[int]], key: Callable[[int], Any]) -> dict[int, float]:
     """Return the x coordinate at which each edge meets its box, evenly spread over the side."""
     found = {}
-    for name, numbers in at.items():
-        box = boxes[name]
+    for box, numbers in at.items():
         step = min(box.width / len(numbers), 2 * PORT)
         for place, number in enumerate(sorted(numbers, key=key)):
             found[number] = box.x + (place - (len(numbers) - 1) / 2) * step
@@ -200,18 +175,13 @@ def _ports(at: dict[str, list[int]], boxes: dict[str, Box], key: Any) -> dict[in
 
 @dataclass(slots=True)
 class Layers:
-    """Boxes by layer from the top, left to right, and the lanes in which edges pass."""
+    """Boxes by layer from the top, left to right, and for each edge the lanes in which it passes
+    layers, from the top.
+    """
 
     rows: list[list[Box]]
     lanes: dict[tuple[str, str], dict[int, Box]]
     row_of: dict[str, int]
-
-
-class _View:
-    """The object that grandalf places: it reads w and h and writes xy."""
-
-    def __init__(self, width: float, height: float) -> None:
-        self.w, self.h, self.xy = width, height, (0.0, 0.0)
 
 
 def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Layers:
@@ -224,7 +194,7 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
 
     vertices: dict[str, Any] = {key: Vertex(key) for key in boxes}
     for key, box in boxes.items():
-        vertices[key].view = _View(box.width, box.height)
+        vertices[key].view = SimpleNamespace(w=box.width, h=box.height)  # and grandalf sets xy
     edges = {pair: Edge(vertices[pair[0]], vertices[pair[1]]) for pair in dict.fromkeys(pairs)}
     layout = SugiyamaLayout(graph_core(list(vertices.values()), list(edges.values())))
     layout.xspace, layout.yspace, layout.dw, layout.dh = GAP_X, GAP_Y, LANE, 1.0
@@ -245,18 +215,14 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
             row.append(box)
         rows.append(sorted(row, key=lambda box: box.x))
     lanes = {}
-    for pair, edge in edges.items():
-        passed = layout.ctrls.get(edge, {})
-        lanes[pair] = {
-            row: placed[id(vertex)]
-            for row, vertex in passed.items()
-            if id(vertex) in placed and row_of.get(pair[0]) != row
-        }
-        lanes[pair].pop(row_of[pair[1]], None)
+    for (source, target), edge in edges.items():
+        passed = sorted(layout.ctrls.get(edge, {}).items())
+        ends = row_of[source], row_of[target]
+        lanes[source, target] = {row: placed[id(one)] for row, one in passed if row not in ends}
     return Layers(rows, lanes, row_of)
 
 
-def place_boxes(layers: Layers, chains: list[list[Box]]) -> Size:
+def place_boxes(layers: Layers, chains: Iterable[list[Box]]) -> Size:
     """Place each layer below the one before, and each box near its neighbors; return the size.
 
     Sweep down and up several times. Each time, a row moves to the weighted least squares solution
@@ -303,11 +269,8 @@ def _spread(row: list[Box], wanted: list[float]) -> None:
         while pools and pools[-1][0] > pool[0]:
             before = pools.pop()
             weight = before[1] + pool[1]
-            pool = (
-                (before[0] * before[1] + pool[0] * pool[1]) / weight,
-                weight,
-                before[2] + pool[2],
-            )
+            mean = (before[0] * before[1] + pool[0] * pool[1]) / weight
+            pool = mean, weight, before[2] + pool[2]
         pools.append(pool)
     places = [where for where, _, count in pools for _ in range(count)]
     for box, where, offset in zip(row, places, offsets, strict=True):

@@ -17,7 +17,15 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.pictures import PlotPanel, Series
 from grader.core.text import number_text
-from grader.render.graph.svg import SMALL_CELL, SMALL_LINE, drawing, element, short, text_at, titled
+from grader.render.graph.draw import (
+    SMALL_CELL,
+    SMALL_LINE,
+    drawing,
+    element,
+    short,
+    text_at,
+    titled,
+)
 
 BEYOND = 1.2
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
@@ -225,9 +233,8 @@ def _curve_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     grid = _drawn(panel, across, up, columns)
     lines = [_legend_lines(panel, tr)]
     for row in range(ROWS):
-        line = Text(f"{ticks.get(row, ''):>{margin}} ", "dim").append(
-            "┤" if row in ticks else "│", "dim"
-        )
+        side = "┤" if row in ticks else "│"
+        line = Text(f"{ticks.get(row, ''):>{margin}} ", "dim").append(side, "dim")
         for column in range(columns):
             cell = grid.get((column, row), Glyph(" ", ""))
             line.append(cell.sign, STYLES.get(cell.role, ""))
@@ -288,14 +295,10 @@ def _drawn(
 
 def _stroke(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[int, int]]:
     """Return the dots between two places."""
-    count = max(1, round(max(abs(end[0] - start[0]), abs(end[1] - start[1]))))
-    return [
-        (
-            round(start[0] + (end[0] - start[0]) * k / count),
-            round(start[1] + (end[1] - start[1]) * k / count),
-        )
-        for k in range(count + 1)
-    ]
+    (x, y), across, up = start, end[0] - start[0], end[1] - start[1]
+    count = max(1, round(max(abs(across), abs(up))))
+    steps = range(count + 1)
+    return [(round(x + across * k / count), round(y + up * k / count)) for k in steps]
 
 
 def _below(panel: PlotPanel, scale: Scale, columns: int) -> str:
@@ -342,14 +345,13 @@ def _bar(cells: float) -> str:
 def table(panel: PlotPanel, tr: Catalogue) -> str:
     """Return the values as columns of text: x, and each series' value there."""
     heads = [panel.x.label or "x", *(series_label(one, tr) for one in panel.series)]
-    rows = [heads, *_rows(panel)]
-    widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]
-    return "\n".join(
-        "  ".join(
-            set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    )
+    return "\n".join(columns([heads, *_rows(panel)]))
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of cells as lines, in which cells are aligned below each other."""
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(set_cell_size, row, widths)).rstrip() for row in rows]
 
 
 def _rows(panel: PlotPanel) -> Iterator[list[str]]:
@@ -432,9 +434,7 @@ class Scale:
 
 
 def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
-    """Return the scales of a panel, so that extreme values of a student do not flatten the true
-    ones.
-    """
+    """Return a panel's scales; a student's extreme values do not flatten the true ones."""
     xs = [x for one in panel.series for x in one.x] + [mark.x for mark in panel.marks]
     true: list[float] = []
     others: list[float] = []
@@ -451,9 +451,7 @@ def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
 
 
 def within(true: Sequence[float], others: Sequence[float], *, log: bool) -> list[float]:
-    """Return the true values and the others near them; values further away are replaced by the
-    limits.
-    """
+    """Return the true values and the others, those far from them moved to the limits."""
     if not true or log:
         return [*true, *others]
     low, high = min(true), max(true)

@@ -19,10 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.core.errors import Told
 from grader.core.messages import Traced, TraceProblem, TraceRequest
 from grader.worker.wire.trace import trace
 
-DEFAULT_INPUT = [2.0, 3.0]
 OTHER_ARGUMENTS = (
     "{call} can't be called with these inputs ({reason}). Write one --input for each of its"
     " arguments, all of them tensors"
@@ -33,13 +33,8 @@ TAKES_A_FUNCTION = (
 )
 
 
-class GraphRequestError(Exception):
-    """The request can't be drawn; ``template``, filled with ``facts``, says why."""
-
-    def __init__(self, template: str, **facts: str) -> None:
-        super().__init__(template.format(**facts))
-        self.template = template
-        self.facts = facts
+class GraphRequestError(Told):
+    """The request can't be drawn; the text says why."""
 
 
 def main() -> None:
@@ -57,9 +52,10 @@ def drawn(request: TraceRequest) -> Traced:
     """Call the function and trace the graph behind its result; raise GraphRequestError."""
     name = request.function
     function = lookup(load_file(Path(request.file)), name)
-    names = parameters(function)
-    values = request.inputs or [DEFAULT_INPUT] * max(1, len(names))
-    insist_on_call(function, name, len(values))
+    signature = signature_of(function)
+    names = parameters(signature)
+    values = request.inputs or [[2.0, 3.0]] * max(1, len(names))
+    insist_on_call(signature, name, len(values))
     inputs = {
         names[k] if k < len(names) else f"input{k}": torch.tensor(
             value, dtype=torch.get_default_dtype(), requires_grad=True
@@ -74,9 +70,7 @@ def drawn(request: TraceRequest) -> Traced:
     except GraphRequestError:
         raise
     except Exception as error:
-        traceback.print_exception(
-            error.with_traceback(trim_traceback(error.__traceback__, request.file))
-        )
+        print_traceback(error, request.file)
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
             raise GraphRequestError(
                 TAKES_A_FUNCTION, name=name, example=f"def shown(x): return {name}(torch.sin, x)"
@@ -84,9 +78,8 @@ def drawn(request: TraceRequest) -> Traced:
         raise GraphRequestError(
             "{name} raised {error}; the traceback is above", name=name, error=type(error).__name__
         ) from None
-    shown = ", ".join(
-        f"{one} = {json.dumps(value)}" for one, value in zip(inputs, values, strict=True)
-    )
+    pairs = zip(inputs, values, strict=True)
+    shown = ", ".join(f"{one} = {json.dumps(value)}" for one, value in pairs)
     return Traced(trace(root, {**inside, **inputs}), f"{name}({shown})")
 
 
@@ -103,9 +96,7 @@ def load_file(path: Path) -> types.ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        traceback.print_exception(
-            error.with_traceback(trim_traceback(error.__traceback__, str(path)))
-        )
+        print_traceback(error, str(path))
         raise GraphRequestError(
             "{path} can't be loaded: {error}; the traceback is above",
             path=str(path),
@@ -114,12 +105,12 @@ def load_file(path: Path) -> types.ModuleType:
     return module
 
 
-def trim_traceback(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
-    """Return a traceback from the first line of the user's own file on."""
-    start = where
+def print_traceback(error: Exception, file: str) -> None:
+    """Print a traceback from the first line of the user's own file on."""
+    start = error.__traceback__
     while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
         start = start.tb_next
-    return start or where
+    traceback.print_exception(error.with_traceback(start or error.__traceback__))
 
 
 def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
@@ -130,11 +121,8 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            there = ", ".join(
-                key
-                for key, one in vars(module).items()
-                if isinstance(one, types.FunctionType) and not key.startswith("_")
-            )
+            functions = (key for key in vars(module) if inspect.isfunction(getattr(module, key)))
+            there = ", ".join(key for key in functions if not key.startswith("_"))
             raise GraphRequestError(
                 "{path} has no {name}. Its functions: {names}",
                 path=str(module.__file__),
@@ -151,24 +139,24 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
-def parameters(function: Callable[..., Any]) -> list[str]:
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return how a function is called; with any inputs if Python can't tell, as for a builtin."""
     try:
-        found = inspect.signature(function).parameters.values()
+        return inspect.signature(function)
     except (TypeError, ValueError):
-        return []
+        return inspect.signature(lambda *inputs: inputs)  # the call itself will show it
+
+
+def parameters(signature: inspect.Signature) -> list[str]:
     return [
         one.name
-        for one in found
+        for one in signature.parameters.values()
         if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
     ]
 
 
-def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
+def insist_on_call(signature: inspect.Signature, name: str, count: int) -> None:
     """Raise GraphRequestError unless the function can be called with ``count`` inputs."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # such as for a builtin: the call itself will show it
-        return
     try:
         signature.bind(*range(count))
     except TypeError as error:
@@ -196,11 +184,8 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 def root_of(result: Any) -> Tensor:
     """Return the result, or the last one with a graph; raise GraphRequestError if there is none."""
-    tensors = [
-        one
-        for one in (result if isinstance(result, list | tuple) else [result])
-        if isinstance(one, Tensor)
-    ]
+    several = result if isinstance(result, list | tuple) else [result]
+    tensors = [one for one in several if isinstance(one, Tensor)]
     if not tensors:
         raise GraphRequestError(
             "the function returned a value of type {type}, not a tensor: there is no graph to draw",

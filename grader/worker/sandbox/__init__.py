@@ -27,8 +27,6 @@ applied:
 
 Each of ``GUARANTEES`` names the layers that it needs, and holds if all of them do. After a lesson
 the fork server kills all remaining processes and empties the scratch folder.
-
-Enforce limits that the kernel does not: the fork server checks them and kills the worker.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ from typing import Any
 from grader.core.files import PACKAGE
 from grader.core.limits import MIB, Limits
 from grader.worker.sandbox import landlock, seccomp
-from grader.worker.sandbox.scratch import clear_folder, make_scratch, remove_scratch
+from grader.worker.sandbox.scratch import make_scratch
 
 if sys.platform != "win32":
     import resource
@@ -79,18 +77,18 @@ CAPABILITY_VERSION = 0x20080522
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a fork server prepares for its workers: the scratch folder, the ruleset, and whether the
-    folder is a separate file system.
+    """What a fork server prepares for its workers: the scratch folder, the ruleset (none without
+    Landlock), and whether the folder is a separate file system.
     """
 
-    scratch: Path | None = None
+    scratch: Path
     ruleset: int | None = None
     mounted: bool = False
 
 
 def prepare(*, mount: bool = False) -> Prepared:
-    """Make the scratch folder and the ruleset; without Landlock there is none. ``mount`` says that
-    this process may mount (``scratch.enter_namespace``).
+    """Make the scratch folder and the ruleset. ``mount`` says that this process may mount
+    (``scratch.enter_namespace``).
     """
     folder, mounted = make_scratch(mount=mount)
     try:
@@ -100,39 +98,15 @@ def prepare(*, mount: bool = False) -> Prepared:
     return Prepared(folder, ruleset, mounted)
 
 
-def clear_scratch(prepared: Prepared) -> None:
-    """Remove everything that a worker left in the scratch
-    folder; raise OSError if something stays.
-    """
-    if prepared.scratch is not None:
-        clear_folder(prepared.scratch)
-
-
-def release(prepared: Prepared) -> None:
-    """Remove the scratch folder."""
-    if prepared.scratch is not None:
-        remove_scratch(prepared.scratch)
-
-
 def adopt_orphans() -> None:
     """Make this process the parent of all processes that its workers leave behind (Linux)."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide() -> None:
-    """Keep other processes of the same user from inspecting this process and its forks: ptrace(2)
-    and the descriptors in /proc are refused. Only Linux has this.
-    """
+    """Refuse ptrace(2) of this process and its forks, and their descriptors in /proc."""
     if LINUX:
         prctl(PR_SET_DUMPABLE, 0)
-
-
-def is_hidden() -> bool:
-    """Return whether ``hide`` was called in this process, or in the one that it was forked from."""
-    if not LINUX:
-        return False
-    libc: Any = ctypes.CDLL(None, use_errno=True)
-    return bool(libc.prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
 
 
 def confine(
@@ -148,10 +122,9 @@ def confine(
     wanted = (
         {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
     )
-    if prepared.scratch is not None:
-        move_to(prepared.scratch)
+    move_to(prepared.scratch)
     held = {"descriptors"} | ({"proc"} if address_space_bytes() else set())
-    held |= {"hidden"} if is_hidden() else set()
+    held |= {"hidden"} if prctl(PR_GET_DUMPABLE, 0) else set()  # 0: not dumpable
     ruleset = {prepared.ruleset} if prepared.ruleset is not None else set()
     close_all_but(keep | {0, 1, 2} | ruleset)
     os.setsid()
@@ -182,7 +155,7 @@ def move_to(scratch: Path) -> None:
 
 
 def prctl(option: int, argument: int) -> bool:
-    """Call ``prctl(2)``; return False if it does not exist or refuses."""
+    """Call ``prctl(2)``; return whether it exists and returns 0."""
     call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
     return call is not None and call(option, argument, 0, 0, 0) == 0
 
@@ -202,10 +175,8 @@ def close_all_but(keep: set[int]) -> None:
 
 
 def set_limits(limits: Limits) -> Limits:
-    """Set the resource limits and return those in force, because the host's hard limits may be
-    lower.
-
-    The address space is limited if its size can be read (Linux).
+    """Set the resource limits; return those in force, because the host's may be lower. The address
+    space is limited if its size can be read (Linux).
     """
     set_limit(resource.RLIMIT_CORE, 0)
     in_force = {
@@ -247,9 +218,8 @@ def drop_capabilities() -> bool:
         return False
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    return bool(
-        ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), header, nothing) == 0
-    )
+    libc: Any = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.syscall(ctypes.c_long(number), header, nothing) == 0)
 
 
 MONITOR_SECONDS = 0.02
@@ -257,7 +227,7 @@ MONITOR_SECONDS = 0.02
 
 
 def overuse(
-    pid: int, scratch: Path | None, limits: Limits, *, mounted: bool = False
+    pid: int, scratch: Path, limits: Limits, *, mounted: bool = False
 ) -> tuple[str, int] | None:
     """Return the limit that a worker exceeds, as (template, limit), or None. Without /proc, threads
     are not counted.
@@ -267,29 +237,27 @@ def overuse(
     """
     if threads(pid) > limits.threads:
         return "it started more than {limit} threads", limits.threads
-    if scratch is not None:
-        files, size = 0, 0
-        too_large = "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
-        try:
-            if mounted and used_bytes(scratch) > limits.scratch_bytes:
+    size = 0
+    too_large = "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
+    try:
+        if mounted and used_bytes(scratch) > limits.scratch_bytes:
+            return too_large
+        for files, entry_size in enumerate(sizes_below(scratch), 1):
+            size += entry_size
+            if files > limits.scratch_files:
+                return "it made more than {limit} files", limits.scratch_files
+            if size > limits.scratch_bytes:
                 return too_large
-            for entry_size in sizes_below(scratch):
-                files, size = files + 1, size + entry_size
-                if files > limits.scratch_files:
-                    return "it made more than {limit} files", limits.scratch_files
-                if size > limits.scratch_bytes:
-                    return too_large
-        except OSError:
-            return "it made folders that can't be looked into", 0
+    except OSError:
+        return "it made folders that can't be looked into", 0
     return None
 
 
 def threads(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
-            return int(
-                stat.read().rpartition(b")")[2].split()[17]
-            )  # proc_pid_stat(5): num_threads is field 20
+            # proc_pid_stat(5): num_threads is field 20
+            return int(stat.read().rpartition(b")")[2].split()[17])
     except (OSError, IndexError, ValueError):
         return 0
 

@@ -1,9 +1,6 @@
 """Restrict the files that a worker can use: read the Python installation and the packages (except
 this one), and write to one scratch folder.
 
-Theory of operation
--------------------
-
 Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed
 beneath each, and confines a process to it permanently. The ruleset denies every kind of access that
 the kernel knows, and allows again:
@@ -83,17 +80,10 @@ def abi() -> int:
 
 def readable_trees() -> list[Path]:
     """Return what Python reads to import and run: library, packages, shared objects."""
-    named = sysconfig.get_paths()
-    places = [
-        named["stdlib"],
-        named["platstdlib"],
-        named["purelib"],
-        named["platlib"],
-        *site.getsitepackages(),
-    ]
+    named = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    places = [*named, *site.getsitepackages(), *LIBRARIES]
     base = {Path(place).resolve() for place in places if place}
     base.add(Path(sys.base_prefix).resolve() / "lib")
-    base |= {Path(place).resolve() for place in LIBRARIES}
     base |= {place for place in named_by_pth_files() if not holds_what_is_hidden(place)}
     return sorted(path for path in base if path.is_dir())
 

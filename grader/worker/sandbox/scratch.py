@@ -71,12 +71,14 @@ def remove_scratch(folder: Path) -> None:
 
 
 def clear_folder(folder: Path) -> None:
-    """Remove everything in a folder, for any depth, path length and mode, without following links.
+    """Remove everything in a folder, for any depth, path length and mode, without following links;
+    raise OSError if something stays.
 
     Folders are made accessible and the folders inside are moved up, so that neither recursion nor
     paths grow with the depth.
     """
-    root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    root = os.open(folder, flags)
     moved = 0
     try:
         while entries := list(os.scandir(root)):
@@ -85,22 +87,17 @@ def clear_folder(folder: Path) -> None:
                     os.unlink(entry.name, dir_fd=root)
                     continue
                 os.chmod(entry.name, 0o700, dir_fd=root)
-                inner = os.open(
-                    entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root
-                )
+                inner = os.open(entry.name, flags, dir_fd=root)
                 try:
                     for child in list(os.scandir(inner)):
-                        if child.is_dir(follow_symlinks=False):
-                            os.chmod(
-                                child.name, 0o700, dir_fd=inner
-                            )  # moving a folder writes into it
-                            while os.path.lexists(folder / f".moved-{moved}"):
-                                moved += 1
-                            os.rename(
-                                child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root
-                            )
-                        else:
+                        if not child.is_dir(follow_symlinks=False):
                             os.unlink(child.name, dir_fd=inner)
+                            continue
+                        os.chmod(child.name, 0o700, dir_fd=inner)  # moving a folder writes into it
+                        while os.path.lexists(folder / f".moved-{moved}"):
+                            moved += 1
+                        new = f".moved-{moved}"
+                        os.rename(child.name, new, src_dir_fd=inner, dst_dir_fd=root)
                 finally:
                     os.close(inner)
                 os.rmdir(entry.name, dir_fd=root)

@@ -1,8 +1,5 @@
 """Restrict the system calls that a worker can make: everything not listed fails.
 
-Theory of operation
--------------------
-
 A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW
 or an error number. The list allows what Python, NumPy and torch need to compute: memory, threads,
 clocks, files (which Landlock confines), and the connection to the judge, which needs only read(2)
@@ -38,22 +35,16 @@ import struct
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, KILL = 0x7FFF0000, 0x80000000
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = (
-    0x20,
-    0x15,
-    0x35,
-    0x45,
-    0x06,
-)  # BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_RET|K
-AND = 0x54  # BPF_ALU|AND|K
+# BPF_LD|W|ABS, BPF_JMP|JEQ/JGE/JSET|K, BPF_ALU|AND|K, BPF_RET|K
+LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-COLUMN = {"x86_64": 0, "aarch64": 1}
+COLUMN = {"x86_64": 1, "aarch64": 2}
 X32_BIT = 0x40000000
 THREAD = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000
 """CLONE_VM, _FS, _FILES, _SIGHAND, _THREAD and _SYSVSEM: what a thread shares with its process."""
 
-# name, number on x86_64, on aarch64 (- where there is none)
+# rows of name, number on x86_64, on aarch64 (- where there is none)
 ALLOWED = """
     read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69;
     pwritev 296 70; lseek 8 62; close 3 57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24;
@@ -80,36 +71,15 @@ ALLOWED = """
     getcpu 309 168; getrlimit 97 163
 """
 
-BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
-    "open": (2, None),
-    "openat": (257, 56),
-    "clone": (56, 220),
-    "clone3": (435, 435),
-    "fallocate": (285, 47),
-    "readlink": (89, None),
-    "readlinkat": (267, 78),
-    "kill": (62, 129),
-    "tgkill": (234, 131),
-    "prctl": (157, 167),
-    "fcntl": (72, 25),
-    "ioctl": (16, 29),
-    "prlimit64": (302, 261),
-}
+BY_ARGUMENT = """
+    open 2 -; openat 257 56; clone 56 220; clone3 435 435; fallocate 285 47; readlink 89 -;
+    readlinkat 267 78; kill 62 129; tgkill 234 131; prctl 157 167; fcntl 72 25; ioctl 16 29;
+    prlimit64 302 261
+"""
 FCNTL = (0, 1, 2, 3, 4, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
-IOCTL = (
-    0x5401,
-    0x5413,
-    0x541B,
-    0x5421,
-    0x5450,
-    0x5451,
-)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
-
-
-def fails_with(number: int) -> int:
-    """Return the answer that makes a call fail with an error number."""
-    return 0x00050000 | number
 
 
 def instruction(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
@@ -117,47 +87,51 @@ def instruction(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
     return struct.pack("HBBI", code, jt, jf, k)
 
 
-def table(machine: str) -> dict[str, int]:
-    """Return the calls that are allowed for any arguments, with their numbers."""
-    rows = [row.split() for row in ALLOWED.replace("\n", " ").split(";")]
-    column = COLUMN[machine] + 1
+def fail_with(number: int) -> bytes:
+    """Return the instruction that makes a call fail with an error number."""
+    return instruction(RETURN, 0x00050000 | number)
+
+
+PERMIT, REFUSE = instruction(RETURN, ALLOW), fail_with(errno.EPERM)
+
+
+def table(calls: str, machine: str) -> dict[str, int]:
+    """Return the calls of a table that a machine has, with their numbers."""
+    rows = [row.split() for row in calls.split(";")]
+    column = COLUMN[machine]
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
 def among(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    """Return instructions that allow an argument whose lower
-    half is one of the values, else EPERM.
-    """
+    """Return instructions that allow an argument if its lower half is among the values."""
     block = [instruction(LOAD, ARGUMENTS + 8 * argument)]
     for value in values:
-        block += [instruction(EQUAL, value & 0xFFFFFFFF, 0, 1), instruction(RETURN, ALLOW)]
-    return [*block, instruction(RETURN, fails_with(errno.EPERM))]
+        block += [instruction(EQUAL, value & 0xFFFFFFFF, 0, 1), PERMIT]
+    return [*block, REFUSE]
 
 
 def is_null(argument: int) -> list[bytes]:
-    """Return instructions that allow a null pointer as argument, else EPERM."""
-    low, high = ARGUMENTS + 8 * argument, ARGUMENTS + 8 * argument + 4
+    """Return instructions that allow a null pointer as argument."""
+    low = ARGUMENTS + 8 * argument
     return [
         instruction(LOAD, low),
         instruction(EQUAL, 0, 0, 3),
-        instruction(LOAD, high),
+        instruction(LOAD, low + 4),
         instruction(EQUAL, 0, 0, 1),
-        instruction(RETURN, ALLOW),
-        instruction(RETURN, fails_with(errno.EPERM)),
+        PERMIT,
+        REFUSE,
     ]
 
 
 def no_truncating_read(argument: int) -> list[bytes]:
-    """Return instructions that allow open(2), but not O_TRUNC read-only: it truncates, and old
-    Landlock allows it.
-    """
+    """Allow open(2), but not O_TRUNC read-only, which truncates and which old Landlock allows."""
     return [
         instruction(LOAD, ARGUMENTS + 8 * argument),
         instruction(ANY_BIT, os.O_TRUNC, 0, 2),
         instruction(AND, os.O_ACCMODE),
         instruction(EQUAL, os.O_RDONLY, 1, 0),
-        instruction(RETURN, ALLOW),
-        instruction(RETURN, fails_with(errno.EPERM)),
+        PERMIT,
+        REFUSE,
     ]
 
 
@@ -170,13 +144,13 @@ def blocks(pid: int) -> dict[str, list[bytes]]:
             instruction(LOAD, ARGUMENTS),
             instruction(AND, THREAD),
             instruction(EQUAL, THREAD, 0, 1),
-            instruction(RETURN, ALLOW),
-            instruction(RETURN, fails_with(errno.EPERM)),
+            PERMIT,
+            REFUSE,
         ],
-        "clone3": [instruction(RETURN, fails_with(errno.ENOSYS))],
-        "fallocate": [instruction(RETURN, fails_with(errno.EOPNOTSUPP))],
-        "readlink": [instruction(RETURN, fails_with(errno.EINVAL))],
-        "readlinkat": [instruction(RETURN, fails_with(errno.EINVAL))],
+        "clone3": [fail_with(errno.ENOSYS)],
+        "fallocate": [fail_with(errno.EOPNOTSUPP)],
+        "readlink": [fail_with(errno.EINVAL)],
+        "readlinkat": [fail_with(errno.EINVAL)],
         "kill": among(0, (pid,)),
         "tgkill": among(0, (pid,)),
         "prctl": among(0, PRCTL),
@@ -194,15 +168,14 @@ def program(machine: str, pid: int) -> bytes:
         instruction(RETURN, KILL),
         instruction(LOAD, NUMBER),
         instruction(AT_LEAST, X32_BIT, 0, 1),
-        instruction(RETURN, fails_with(errno.ENOSYS)),
+        fail_with(errno.ENOSYS),
     ]
-    for number in table(machine).values():
-        code += [instruction(EQUAL, number, 0, 1), instruction(RETURN, ALLOW)]
-    for name, block in blocks(pid).items():
-        own = BY_ARGUMENT[name][COLUMN[machine]]
-        if own is not None:
-            code += [instruction(EQUAL, own, 0, len(block)), *block]
-    return b"".join([*code, instruction(RETURN, fails_with(errno.EPERM))])
+    for number in table(ALLOWED, machine).values():
+        code += [instruction(EQUAL, number, 0, 1), PERMIT]
+    checks = blocks(pid)
+    for name, number in table(BY_ARGUMENT, machine).items():
+        code += [instruction(EQUAL, number, 0, len(checks[name])), *checks[name]]
+    return b"".join([*code, REFUSE])
 
 
 def available() -> bool:

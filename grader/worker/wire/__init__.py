@@ -12,7 +12,3 @@
 The worker imports only this package of the engine, and this package imports no other. Everything
 that a worker sends is hostile: decoded data either is what its tag says or raises ``BrokenFrame``.
 """
-
-from grader.worker.wire.frames import BrokenFrame
-
-__all__ = ["BrokenFrame"]

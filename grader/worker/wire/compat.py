@@ -20,9 +20,7 @@ GRADCHECK_IMPORTS = (
     "torch.fx.experimental.symbolic_shapes",
     "torch.nested._internal.nested_tensor",  # since torch 2.15
 )
-"""Modules that gradcheck imports when it first runs. The
-fork server imports them before it forks.
-"""
+"""Modules that gradcheck imports when it first runs."""
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
 """Modules that torch imports at first use: both for function transforms and forward mode, only the
 second for optimizers and checkpoints.
@@ -125,9 +123,7 @@ CUT_OFF = "element 0 of tensors does not require grad"
 NUMERICAL, ANALYTICAL = "numerical:", "analytical:"
 """The labels of the two Jacobians in gradcheck's message. A report shows both matrices."""
 FREED = "freed"
-"""A word in the exception for reading a saved tensor after backward. A drawn graph marks such
-nodes.
-"""
+"""A word in the exception for reading a freed tensor. A drawn graph marks its node."""
 
 
 def gradcheck_jacobians(message: str) -> dict[str, Tensor]:

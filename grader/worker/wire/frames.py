@@ -16,11 +16,8 @@ HEADER = struct.Struct("!4sIQ")
 MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
 MAX_VALUES = 50_000
-"""How many values a worker's message may have. The answers
-to a whole gradcheck have about 10,000.
-"""
+"""How many values a worker's message may have. The answers to a gradcheck have about 10,000."""
 STRUCTURE = b"[{,:"
-
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 """Like ``json.dumps``, which would make an encoder for every message. Messages are trees, so there
@@ -92,20 +89,16 @@ def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> N
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """Read exactly one frame from a blocking stream, buffered or not; return None at the stream's
-    end.
-
-    Use this between the engine's own processes, which need no deadline.
-    """
-    header = _read_exactly(stream, HEADER.size)
+    """Read one frame from a blocking stream, without a deadline; None at the stream's end."""
+    header = _read(stream, HEADER.size)
     if not header:
         return None
-    json_bytes, blob_bytes = sizes(header)
-    text = _read_exactly(stream, json_bytes)
-    blob = _read_exactly(stream, blob_bytes)
-    if len(text) < json_bytes or len(blob) < blob_bytes:
-        raise BrokenFrame("the stream ended in the middle of a message")
-    return unpack(text, blob)
+    if len(header) == HEADER.size:
+        json_bytes, blob_bytes = sizes(header)
+        text, blob = _read(stream, json_bytes), _read(stream, blob_bytes)
+        if len(text) == json_bytes and len(blob) == blob_bytes:
+            return unpack(text, blob)
+    raise BrokenFrame("the stream ended in the middle of a message")
 
 
 def read_body(stream: BinaryIO) -> Any:
@@ -116,14 +109,9 @@ def read_body(stream: BinaryIO) -> Any:
     return frame.body
 
 
-def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    """Return ``count`` bytes, or none at the stream's end;
-    raise BrokenFrame if it ends in between.
-    """
-    data = stream.read(count) if count else b""
-    while data and len(data) < count:
-        more = stream.read(count - len(data))
-        if not more:
-            raise BrokenFrame("the stream ended in the middle of a message")
+def _read(stream: BinaryIO, count: int) -> bytes:
+    """Return ``count`` bytes, fewer only at the stream's end."""
+    data = b""
+    while len(data) < count and (more := stream.read(count - len(data))):
         data += more
-    return data or b""
+    return data

@@ -66,16 +66,14 @@ SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmu
 OPERATORS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name) for name in (*SIGNS, "neg", "getitem")
 }
-CUSTOM: dict[str, Callable[..., Any]] = {
-    "cube": cast(Any, Cube).apply,
-    "blend": cast(Any, Blend).apply,
-}
 METHODS = frozenset(
     """exp log sin cos tanh sqrt square abs relu sigmoid softplus sum mean prod clone detach reshape
     view t permute expand squeeze unsqueeze flatten chunk split unbind contiguous clamp reciprocal
     """.split()
 )
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "cube": cast(Any, Cube).apply,
+    "blend": cast(Any, Blend).apply,
     "cat": lambda *parts: torch.cat(parts),
     "stack": lambda *parts: torch.stack(parts),
     "softplus": torch.nn.functional.softplus,
@@ -84,11 +82,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def apply_operation(name: str, args: list[Any]) -> Any:
-    """Run a step by its name in the allow-list: operator, Function, function or method."""
+    """Run a step by its name in the allow-list: operator, function or method."""
     if name in OPERATORS:
         return OPERATORS[name](*args)
-    if name in CUSTOM:
-        return CUSTOM[name](*args)
     if name in FUNCTIONS:
         return FUNCTIONS[name](*args)
     if name in METHODS:
@@ -96,24 +92,15 @@ def apply_operation(name: str, args: list[Any]) -> Any:
     raise ValueError(f"no such operation: {name}")
 
 
+@dataclass(frozen=True, eq=False)
 class Program:
-    """A function of tensors as data. Calling it runs it;
-    several outputs are returned as a tuple.
-    """
+    """A function of tensors as data. Calling it runs it; several outputs are a tuple."""
 
-    def __init__(
-        self,
-        inputs: int,
-        parameters: list[Tensor],
-        steps: list[list[Any]],
-        outputs: list[Register],
-        single: bool,
-    ) -> None:
-        self.inputs = inputs
-        self.parameters = parameters
-        self.steps = steps
-        self.outputs = outputs
-        self.single = single
+    inputs: int
+    parameters: list[Tensor]
+    steps: list[list[Any]]
+    outputs: list[Register]
+    single: bool
 
     def as_parts(self) -> list[Any]:
         """Return the arguments that make the same program: plain data, registers and tensors."""
@@ -163,7 +150,7 @@ class Symbol:
         self._register = register
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in METHODS and name not in CUSTOM and name not in FUNCTIONS:
+        if name not in METHODS and name not in FUNCTIONS:
             raise AttributeError(f"a program has no operation {name!r}")
         return lambda *args: self._recorder.record(name, self, *args)
 
@@ -175,9 +162,7 @@ class Symbol:
 
 
 def define_operators(cls: type, record: Callable[[Any, str, Any, Any], Any]) -> None:
-    """Give a class the binary operators, reflected too: ``record`` gets the object, the operator's
-    name and both operands.
-    """
+    """Give a class the binary operators, reflected too: ``record(self, name, left, right)``."""
     for name in SIGNS:
 
         def plain(self: Any, other: Any, name: str = name) -> Any:

@@ -111,7 +111,7 @@ class _Walk:
         return len(self.nodes) - 1
 
     def described(self, node: Any, key: str) -> dict[str, Any]:
-        variable = compat.leaf_of(node)
+        variable, shapes = compat.leaf_of(node), shapes_of(node)
         if isinstance(variable, Tensor):
             tensors = [(name, value) for name, value in self.leaves if value is variable]
             facts = {
@@ -123,14 +123,9 @@ class _Walk:
             }
         else:
             tensors = self.results.get(node, [])
-            owners = {
-                id(value): value
-                for _, value in [
-                    *tensors,
-                    *([("", self.root)] if self.root.grad_fn is node else []),
-                ]
-            }
-            shapes = shapes_of(node)
+            owners = {id(value): value for _, value in tensors}
+            if self.root.grad_fn is node:
+                owners[id(self.root)] = self.root
             facts = {
                 "kind": "intermediate" if tensors else "op",
                 "shape": shapes[0] if len(shapes) == 1 else "",
@@ -139,8 +134,7 @@ class _Walk:
                 "outputs": max(1, len(shapes)),
             }
         labels = [
-            name if len(shapes_of(node)) < 2 else f"{name} ({value.output_nr})"
-            for name, value in tensors
+            name if len(shapes) < 2 else f"{name} ({value.output_nr})" for name, value in tensors
         ]
         return {
             "id": key,

@@ -51,22 +51,11 @@ MAX_EMPTY = 1 << 16
 grow with that.
 """
 
-DTYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64,
-        torch.float32,
-        torch.float16,
-        torch.bfloat16,
-        torch.complex64,
-        torch.complex128,
-        torch.int64,
-        torch.int32,
-        torch.int16,
-        torch.int8,
-        torch.uint8,
-        torch.bool,
-    )
+DTYPES: dict[str, torch.dtype] = {
+    name: getattr(torch, name)
+    for name in (
+        "float64 float32 float16 bfloat16 complex64 complex128 int64 int32 int16 int8 uint8 bool"
+    ).split()
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -146,9 +135,7 @@ def _strided(
 
 
 def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """Return the tensor with other strides in its own storage,
-    so that it is not a view of another.
-    """
+    """Return the tensor with other strides in its own storage, so it is not a view of another."""
     storage = flat.untyped_storage()
     if strides is None:
         return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
@@ -246,6 +233,8 @@ def fill(structure: Any, tensors: Sequence[Tensor]) -> Any:
 MAX_DEPTH = 64
 MAX_TEXT = 4000
 MAX_NUMBER = 1 << 62
+MALFORMED = (ValueError, TypeError, LookupError, OverflowError, RuntimeError, AttributeError)
+"""What Python and torch raise for malformed data, except MemoryError."""
 
 
 class Encoder:
@@ -328,12 +317,8 @@ class Encoder:
         if known is not None:
             return {"tensor": known}
         if not carried(tensor):
-            return {
-                "opaque": [
-                    type(tensor).__name__,
-                    f"{tensor.dtype} on {tensor.device}, {tensor.layout}",
-                ]
-            }
+            kind = f"{tensor.dtype} on {tensor.device}, {tensor.layout}"
+            return {"opaque": [type(tensor).__name__, kind]}
         header, raw = packed(tensor, strided=self.strided)
         self._seen[id(tensor)] = len(self.tensors)
         self.tensors.append(tensor)
@@ -392,18 +377,9 @@ class Decoder:
             return self._decode(data, 0)
         except BrokenFrame:
             raise
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            RuntimeError,
-            AttributeError,
-        ) as error:
-            raise BrokenFrame(
-                f"a value that is not what its tag says: {type(error).__name__}"
-            ) from None
+        except MALFORMED as error:
+            reason = f"a value that is not what its tag says: {type(error).__name__}"
+            raise BrokenFrame(reason) from None
 
     def finish(self) -> None:
         """Raise BrokenFrame unless every byte of the blob has been used."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 import ast
 import contextlib
 import csv
+import io
 import json
 import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from batch_process import stable_files
 from factories.long_texts import notebook
 
 import grader
+from grader.classroom.gradebook.entry import LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
 from grader.cli.batch import BatchOptions, grade_class
@@ -31,7 +33,7 @@ from grader.cli.gradebook import change_score, list_adjustments
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.files import PACKAGE, engine_hash
 from grader.core.messages import JudgeResult, Task
-from grader.core.report import Outcome, Report
+from grader.core.report import Report
 from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import without_markers
 from grader.judge.random_inputs import check_seed
@@ -54,10 +56,14 @@ CLASS = {
 }
 
 
+class RunStopped(BaseException):
+    """The run ends here."""
+
+
 @dataclass
 class CountingHost:
     """The tests' host, which stays open. It counts gradings of submissions, and apart from them
-    those of references; ``before`` can fail or stop the run.
+    those of references. ``before`` can fail; after ``cut_after`` submissions the run is stopped.
     """
 
     host: ForkServerClient
@@ -66,11 +72,14 @@ class CountingHost:
     graded: list[str] = field(default_factory=list)
     closed: int = 0
     before: Callable[[Task], None] = lambda task: None
+    cut_after: int | None = None
 
     def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
         if task.source == without_markers(lesson.solution.read_text("utf-8")):
             self.references.append(task.settings.seed)
             return self.host.judge(lesson, task)
+        if len(self.graded) == self.cut_after:
+            raise RunStopped
         self.before(task)
         self.graded.append(task.source)
         return self.host.judge(lesson, task)
@@ -79,74 +88,87 @@ class CountingHost:
         self.closed += 1
 
 
-@pytest.fixture
-def counting_host(host: ForkServerClient) -> CountingHost:
-    return CountingHost(host)
+class SmallBatch:
+    """A class in ``place``, which a call grades into ``out`` with the options given."""
+
+    def __init__(
+        self, folder: Path, course: Course, host: CountingHost, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.folder, self.course, self.host, self.capsys = folder, course, host, capsys
+        self.place, self.out = folder / "class", folder / "out"
+        for name, files in CLASS.items():
+            for file, text in files.items():
+                self.hand_in(name, text, file)
+
+    def __call__(self, course: Course | None = None, **options: Any) -> ExitCode:
+        self.host.graded.clear()
+        usual = {"sandbox": "auto", "lang": "en", "seed": 5, "out": self.out, "place": self.place}
+        wanted = BatchOptions(**{**usual, **options})
+        return grade_class(course or self.course, wanted, make_host=lambda: self.host)  # type: ignore[arg-type, return-value]
+
+    def hand_in(self, name: str, text: str, file: str = "tiny.py") -> None:
+        (self.place / name).mkdir(parents=True, exist_ok=True)
+        (self.place / name / file).write_text(text)
+
+    def printed(self) -> str:
+        """Return what was printed since the last call."""
+        return "".join(self.capsys.readouterr())
+
+    def count(self, table: str) -> int:
+        """Return how many rows of a table are on disk."""
+        with contextlib.closing(sqlite3.connect(self.out / DATABASE)) as other:
+            (count,) = other.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(count)
+
+    def columns(self) -> Sequence[LessonColumn]:
+        with Gradebook.open(self.out) as book:
+            return book.columns()
+
+    def rows(self, out: Path | None = None) -> dict[str, dict[str, str]]:
+        """Return ``grades.csv`` by submission."""
+        text = ((out or self.out) / "grades.csv").read_text("utf-8-sig")
+        return {row["submission"]: row for row in csv.DictReader(io.StringIO(text))}
+
+    def results(self, out: Path | None = None) -> dict[str, dict[str, Any]]:
+        """Return ``results.json`` by submission."""
+        entries = json.loads(((out or self.out) / "results.json").read_text("utf-8"))
+        return {one["submission"]: one for one in entries}
+
+    def seeds(self, out: Path | None = None) -> dict[str, int]:
+        """Return the seed of each submission with a report."""
+        return {name: one["seed"] for name, one in self.results(out).items() if "seed" in one}
+
+    def page(self, name: str) -> Path:
+        return self.out / "reports" / f"{name}.html"
+
+
+def by_check(report: dict[str, Any], key: str) -> dict[str, Any]:
+    return {check["id"]: check[key] for check in report["lessons"][0]["checks"]}
 
 
 @pytest.fixture
 def batch(
-    tmp_path: Path, small_course: Course, counting_host: CountingHost
-) -> Callable[..., ExitCode]:
-    """Return ``batch(**options)``, which grades the class in ``tmp_path/class`` into
-    ``tmp_path/out``.
-    """
-    for name, files in CLASS.items():
-        (tmp_path / "class" / name).mkdir(parents=True)
-        for file, text in files.items():
-            (tmp_path / "class" / name / file).write_text(text)
-
-    def run(course: Course = small_course, **options: Any) -> ExitCode:
-        counting_host.graded.clear()
-        values = {
-            "sandbox": "auto",
-            "lang": "en",
-            "seed": 5,
-            "out": tmp_path / "out",
-            "place": tmp_path / "class",
-            **options,
-        }
-        return grade_class(course, BatchOptions(**values), make_host=lambda: counting_host)  # type: ignore[arg-type, return-value]
-
-    return run
+    tmp_path: Path, small_course: Course, host: ForkServerClient, capsys: pytest.CaptureFixture[str]
+) -> SmallBatch:
+    return SmallBatch(tmp_path, small_course, CountingHost(host), capsys)
 
 
-@pytest.fixture
-def other_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], contextlib.AbstractContextManager[None]]:
-    """Return ``other_engine()``, a block in which the installed engine is a copy with one changed
-    line.
-    """
-
-    @contextlib.contextmanager
-    def installed() -> Iterator[None]:
-        skipped = shutil.ignore_patterns("__pycache__", "_course")
-        copy = Path(shutil.copytree(PACKAGE, tmp_path / "engine" / "grader", ignore=skipped))
-        with (copy / "core" / "report.py").open("a", encoding="utf-8") as stream:
-            stream.write("HALF = 0.5\n")
-        with monkeypatch.context() as patched:
-            patched.setattr("grader.core.files.PACKAGE", copy)
-            engine_hash.cache_clear()
-            yield
+@contextlib.contextmanager
+def other_engine(folder: Path) -> Iterator[None]:
+    """Install a copy of the engine with one more line."""
+    skipped = shutil.ignore_patterns("__pycache__", "_course")
+    copy = Path(shutil.copytree(PACKAGE, folder / "engine" / "grader", ignore=skipped))
+    with (copy / "core" / "report.py").open("a", encoding="utf-8") as stream:
+        stream.write("HALF = 0.5\n")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("grader.core.files.PACKAGE", copy)
         engine_hash.cache_clear()
-
-    return installed
-
-
-def grades_table(out: Path) -> dict[str, dict[str, str]]:
-    """Return ``grades.csv`` by submission."""
-    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["submission"]: row for row in csv.DictReader(file)}
-
-
-def results_by_name(out: Path) -> dict[str, dict[str, Any]]:
-    """Return ``results.json`` by submission."""
-    return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
+        yield
+    engine_hash.cache_clear()
 
 
 def test_results_count_as_done_only_after_their_commit(
-    batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results are committed together or after a while; no result is counted before its commit."""
     monkeypatch.setattr("grader.classroom.batch.GROUP", 2)
@@ -154,9 +176,7 @@ def test_results_count_as_done_only_after_their_commit(
     counts: list[tuple[int, int]] = []
 
     def told(_: object, done: int) -> None:
-        with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
-            (kept,) = other.execute("SELECT count(*) FROM submissions").fetchone()
-        counts.append((done, kept))
+        counts.append((done, batch.count("submissions")))
 
     monkeypatch.setattr("grader.cli.batch_screen.Meter.update", told)
     assert batch() is ExitCode.OK
@@ -167,10 +187,7 @@ def test_results_count_as_done_only_after_their_commit(
 
 
 def test_a_result_does_not_wait_long_for_others(
-    batch: Callable[..., ExitCode],
-    tmp_path: Path,
-    counting_host: CountingHost,
-    monkeypatch: pytest.MonkeyPatch,
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the second submission is graded, the first is already on disk."""
     monkeypatch.setattr("grader.classroom.batch.GROUP_SECONDS", 0.0)
@@ -179,16 +196,12 @@ def test_a_result_does_not_wait_long_for_others(
 
     def look(task: Task) -> None:
         deadline = time.monotonic() + 30
-        wanted = len(counting_host.graded)
-        while time.monotonic() < deadline:
-            with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
-                (kept,) = other.execute("SELECT count(*) FROM attempts").fetchone()
-            if kept >= wanted:
-                break
+        wanted = len(batch.host.graded)
+        while batch.count("attempts") < wanted and time.monotonic() < deadline:
             time.sleep(0.01)
-        seen.append(kept - wanted)
+        seen.append(batch.count("attempts") - wanted)
 
-    counting_host.before = look
+    batch.host.before = look
     assert batch() is ExitCode.OK
     assert seen == [0, 0, 0]
 
@@ -197,40 +210,28 @@ def test_a_result_does_not_wait_long_for_others(
 
 
 def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
-    tmp_path: Path, batch: Callable[..., ExitCode]
+    batch: SmallBatch,
 ) -> None:
-    (tmp_path / "class" / "erin.zip").write_bytes(b"PK\3\4 cut off")
+    (batch.place / "erin.zip").write_bytes(b"PK\3\4 cut off")
     assert batch() is ExitCode.OK
-    rows = grades_table(tmp_path / "out")
-    assert [(name, rows[name]["score"]) for name in rows] == [
-        ("alice", "10.0"),
-        ("bob", "5.0"),
-        ("carol", "0.0"),
-        ("dora", ""),
-        ("erin", ""),
-    ]
+    rows = batch.rows()
+    scores = {"alice": "10.0", "bob": "5.0", "carol": "0.0", "dora": "", "erin": ""}
+    assert [(name, row["score"]) for name, row in rows.items()] == [*scores.items()]
     assert rows["carol"]["remarks"].startswith("tiny could not be loaded: SyntaxError")
     assert "tiny.py" in rows["dora"]["remarks"]
     assert "zip" in rows["erin"]["remarks"]
-    assert {path.name for path in (tmp_path / "out" / "reports").iterdir()} == {
-        "alice.html",
-        "bob.html",
-        "carol.html",
-    }
+    pages = {path.stem for path in (batch.out / "reports").iterdir()}
+    assert pages == {"alice", "bob", "carol"}
 
 
-def test_a_run_ends_with_whom_to_look_at(
-    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_ends_with_whom_to_look_at(batch: SmallBatch) -> None:
     """It names the students: handed in nothing, not loaded, flagged, not graded."""
-    (tmp_path / "class" / "bob" / "tiny.py").write_text(
-        "import os\ndef double(x): return os.fork() or x\n" + REST
-    )
-    (tmp_path / "roster.csv").write_text(
+    batch.hand_in("bob", "import os\ndef double(x): return os.fork() or x\n" + REST)
+    (batch.folder / "roster.csv").write_text(
         "name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n"
     )
-    batch(roster=tmp_path / "roster.csv")
-    said = capsys.readouterr().out.splitlines()
+    batch(roster=batch.folder / "roster.csv")
+    said = batch.printed().splitlines()
     assert "not graded: Dora Day (dora): no lesson file found; expected tiny.py" in said
     assert "handed in nothing: Zoe Absent" in said
     assert "a file could not be loaded: Carol White" in said
@@ -238,33 +239,28 @@ def test_a_run_ends_with_whom_to_look_at(
 
 
 def test_the_mean_leaves_out_a_file_that_was_not_graded_because_of_its_name(
-    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
+    batch: SmallBatch,
 ) -> None:
-    (tmp_path / "class" / "erin").mkdir()
-    (tmp_path / "class" / "erin" / "Tiny.py").write_text("x = 1\n")
+    batch.hand_in("erin", "x = 1\n", "Tiny.py")
     batch()
-    assert "mean 5 of 10" in capsys.readouterr().out.splitlines()
-    list_adjustments(tmp_path / "out", "erin")
-    assert "erin: no score yet (earned 0, adjusted by +0)" in capsys.readouterr().out
+    assert "mean 5 of 10" in batch.printed().splitlines()
+    list_adjustments(batch.out, "erin")
+    assert "erin: no score yet (earned 0, adjusted by +0)" in batch.printed()
 
 
-def test_what_was_handed_in_again_is_a_line_and_no_list(
-    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "canvas").mkdir()
+def test_what_was_handed_in_again_is_a_line_and_no_list(batch: SmallBatch) -> None:
+    (batch.folder / "canvas").mkdir()
     for name in ("doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "roe_2_6_tiny.py", "roe_2_8_tiny-1.py"):
-        (tmp_path / "canvas" / name).write_text(RIGHT)
-    batch(place=tmp_path / "canvas")
-    said = capsys.readouterr().err
+        (batch.folder / "canvas" / name).write_text(RIGHT)
+    batch(place=batch.folder / "canvas")
+    said = batch.printed()
     assert "not graded because a newer version exists: 2 files, such as doe_1_5_tiny.py\n" in said
     assert "ignored" not in said
-    assert "doe_1_9_tiny-1.py, which is newer" in (tmp_path / "out" / "class.html").read_text(
-        "utf-8"
-    )
+    assert "doe_1_9_tiny-1.py, which is newer" in (batch.out / "class.html").read_text("utf-8")
 
 
 def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
-    tmp_path: Path, batch: Callable[..., ExitCode]
+    batch: SmallBatch,
 ) -> None:
     """With its times added again, each is valid against the report's schema."""
     batch()
@@ -272,279 +268,212 @@ def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
         (Path(grader.__file__).parent / "core" / "report.schema.json").read_text("utf-8")
     )
     for name in ("alice", "bob", "carol"):
-        data = results_by_name(tmp_path / "out")[name]
+        data = batch.results()[name]
         known = data.pop("gradebook")
         assert '"seconds"' not in json.dumps(data)
         jsonschema.validate(json.loads(json.dumps(Report.from_json(data).as_json())), schema)
         assert known["score"] == data["score"]
         assert known["students"] == [{"name": name, "ids": {}, "details": {}}]
-    assert set(results_by_name(tmp_path / "out")["dora"]) == {"submission", "gradebook"}
+    assert set(batch.results()["dora"]) == {"submission", "gradebook"}
 
 
-def test_the_gradebook_can_be_asked_for_results_by_check(
-    tmp_path: Path, batch: Callable[..., ExitCode]
-) -> None:
+def test_the_gradebook_has_results_by_check_and_what_was_graded(batch: SmallBatch) -> None:
     batch()
-    with sqlite3.connect(tmp_path / "out" / DATABASE) as db:
+    with Gradebook.open(batch.out) as book:
         query = (
             "SELECT a.submission, r.outcome, r.diagnosis FROM results r JOIN attempts a ON a.id ="
-            " r.attempt WHERE r.check_id = ?"
+            " r.attempt WHERE r.check_id = 'tiny.double'"
         )
-        found = {name: rest for name, *rest in db.execute(query, ["tiny.double"])}
-    db.close()
+        found = {name: rest for name, *rest in book.db.execute(query)}
+        assert {name: text for name, _, text in book.texts("tiny")}["bob"] == WRONG
     assert found["alice"] == ["passed", None]
     assert found["bob"] == ["failed", "squares"]
-
-
-def test_the_gradebook_keeps_what_was_graded(
-    tmp_path: Path, batch: Callable[..., ExitCode]
-) -> None:
-    batch()
-    with Gradebook.open(tmp_path / "out") as book:
-        assert {name: text for name, _, text in book.texts("tiny")}["bob"] == WRONG
 
 
 # -------------------------------------------------------------------------------------------- seeds
 
 
-def seeds_in(out: Path) -> dict[str, int]:
-    """Return the seed of each submission with a report."""
-    return {name: one["seed"] for name, one in results_by_name(out).items() if "seed" in one}
-
-
-def test_a_seed_depends_on_the_secret_and_is_one_for_a_run(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_a_seed_depends_on_the_secret_and_is_one_for_a_run(batch: SmallBatch) -> None:
     """Without a number the secret is random, so nobody knows a seed beforehand. The references are
     graded from it first, so a right answer passes from it.
     """
     seeds = []
     for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
-        batch(out=tmp_path / out, seed=seed)
-        (one,) = set(seeds_in(tmp_path / out).values())
+        batch(out=batch.folder / out, seed=seed)
+        (one,) = set(batch.seeds(batch.folder / out).values())
         seeds.append(one)
     assert seeds[0] == seeds[1]
     assert len(set(seeds[1:])) == 4
-    assert counting_host.references == seeds
+    assert batch.host.references == seeds
 
 
-def test_copies_that_differ_in_a_comment_get_equal_inputs_and_marks(
-    tmp_path: Path, batch: Callable[..., ExitCode]
-) -> None:
+def test_copies_that_differ_in_a_comment_get_equal_inputs_and_marks(batch: SmallBatch) -> None:
     """The answer is wrong for about half of all seeds."""
     for number in range(6):
-        (tmp_path / "class" / f"copy{number}").mkdir()
         lucky = f"# {number}\ndef double(x): return 2 * x if x.flatten()[0] > 0 else x\n"
-        (tmp_path / "class" / f"copy{number}" / "tiny.py").write_text(lucky + REST)
+        batch.hand_in(f"copy{number}", lucky + REST)
     batch(seed=None)
-    found = [one for name, one in results_by_name(tmp_path / "out").items() if "copy" in name]
-    told = {
-        json.dumps(
-            [
-                [check[key] for key in ("id", "seed", "outcome", "points", "inputs", "actual")]
-                for check in one["lessons"][0]["checks"]
-            ]
-        )
-        for one in found
-    }
-    assert (len(found), len(told)) == (6, 1)
+    found = [one for name, one in batch.results().items() if "copy" in name]
+    assert len(found) == 6
+    for key in ("seed", "outcome", "points", "inputs", "actual"):
+        assert len({json.dumps(by_check(one, key)) for one in found}) == 1
 
 
-def test_a_later_run_has_another_seed_and_keeps_those_of_earlier_ones(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_a_later_run_has_another_seed_and_keeps_those_of_earlier_ones(batch: SmallBatch) -> None:
     """A run that grades nothing has none, so it does not matter how often the command was typed."""
     for out, empty_runs in (("once", 0), ("often", 3)):
-        batch(out=tmp_path / out)
-        first = seeds_in(tmp_path / out)
+        batch(out=batch.folder / out)
+        first = batch.seeds(batch.folder / out)
         for _ in range(empty_runs):
-            batch(out=tmp_path / out)
-        (tmp_path / "class" / "late").mkdir()
-        (tmp_path / "class" / "late" / "tiny.py").write_text(WRONG)
-        batch(out=tmp_path / out)
-        assert counting_host.graded == [WRONG]
-        shutil.rmtree(tmp_path / "class" / "late")
-        second = seeds_in(tmp_path / out)
+            batch(out=batch.folder / out)
+        batch.hand_in("late", WRONG)
+        batch(out=batch.folder / out)
+        assert batch.host.graded == [WRONG]
+        shutil.rmtree(batch.place / "late")
+        second = batch.seeds(batch.folder / out)
         assert {**second, **first} == second
         assert second["late"] not in first.values()
-    assert stable_files(tmp_path / "once") == stable_files(tmp_path / "often")
-    batch(out=tmp_path / "once", regrade=True)
-    (third,) = {seed for name, seed in seeds_in(tmp_path / "once").items() if name != "late"}
+    assert stable_files(batch.folder / "once") == stable_files(batch.folder / "often")
+    batch(out=batch.folder / "once", regrade=True)
+    (third,) = {seed for name, seed in batch.seeds(batch.folder / "once").items() if name != "late"}
     assert third not in second.values()
 
 
-def test_a_run_that_was_cut_keeps_its_seed_until_all_is_graded(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_a_run_that_was_cut_keeps_its_seed_until_all_is_graded(batch: SmallBatch) -> None:
     """The number of a run is on disk before the first submission is graded."""
-
-    def cut_after(so_many: int) -> Callable[[Task], None]:
-        def cut(task: Task) -> None:
-            if len(counting_host.graded) == so_many:
-                raise RunStopped
-
-        return cut
-
     for so_many in (0, 1, 1):
-        counting_host.before = cut_after(so_many)
+        batch.host.cut_after = so_many
         with pytest.raises(RunStopped):
             batch(seed=None)
-    counting_host.before = lambda task: None
+    batch.host.cut_after = None
     batch(seed=None)
-    assert len(set(seeds_in(tmp_path / "out").values())) == 1
+    assert len(set(batch.seeds().values())) == 1
 
 
-def test_an_old_gradebook_keeps_the_seeds_of_what_it_graded(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_an_old_gradebook_keeps_the_seeds_of_what_it_graded(batch: SmallBatch) -> None:
     """There each submission had its own. A new way to make seeds grades nothing again."""
     batch()
-    with Gradebook.open(tmp_path / "out") as book:
+    with Gradebook.open(batch.out) as book:
         query = "UPDATE attempts SET seed = id, report = json_set(report, '$.seed', id)"
         book.db.execute(query)
-    as_of_format(3, tmp_path / "out" / DATABASE, engine_known=True)
+    as_of_format(3, batch.out / DATABASE, engine_known=True)
     batch(seed=None)
-    assert counting_host.graded == []
-    assert sorted(seeds_in(tmp_path / "out").values()) == [1, 2, 3]
+    assert batch.host.graded == []
+    assert sorted(batch.seeds().values()) == [1, 2, 3]
     batch(regrade=True, check="tiny.double")
-    assert sorted(seeds_in(tmp_path / "out").values()) == [1, 2, 3]
+    assert sorted(batch.seeds().values()) == [1, 2, 3]
 
 
 def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submissions(
-    tmp_path: Path, batch: Callable[..., ExitCode]
+    batch: SmallBatch,
 ) -> None:
     batch()
-    bob = results_by_name(tmp_path / "out")["bob"]
-    assert {check["id"]: check["seed"] for check in bob["lessons"][0]["checks"]} == {
-        check["id"]: check_seed(bob["seed"], check["id"]) for check in bob["lessons"][0]["checks"]
-    }
-
-
-def test_the_secret_stays_the_same_without_a_number(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
-    batch(seed=None)
-    batch(seed=None)
-    assert counting_host.graded == []
+    bob = batch.results()["bob"]
+    for check, seed in by_check(bob, "seed").items():
+        assert seed == check_seed(bob["seed"], check)
 
 
 # ------------------------------------------------------------------------ graded once, graded again
 
 
-def test_what_was_graded_is_not_graded_again(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
-    batch()
-    before = stable_files(tmp_path / "out")
-    assert len(counting_host.graded) == 3
-    batch()
-    assert counting_host.graded == []
-    assert stable_files(tmp_path / "out") == before
+@pytest.mark.parametrize("seed", [5, None])
+def test_what_was_graded_is_not_graded_again(batch: SmallBatch, seed: int | None) -> None:
+    """Nor is the reference. The secret stays the same without a number, and a page that was deleted
+    comes back.
+    """
+    batch(seed=seed)
+    before, page = stable_files(batch.out), batch.page("bob").read_text("utf-8")
+    assert (len(batch.host.graded), len(batch.host.references)) == (3, 1)
+    batch.page("bob").unlink()
+    batch(seed=seed)
+    assert (len(batch.host.graded), len(batch.host.references)) == (0, 1)
+    assert (stable_files(batch.out), batch.page("bob").read_text("utf-8")) == (before, page)
 
 
-def test_a_new_submission_is_graded_alone(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_new_submission_is_graded_alone(batch: SmallBatch) -> None:
     """Its old score is shown beside the new one."""
     batch()
-    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
+    batch.hand_in("bob", RIGHT)
     batch()
-    assert counting_host.graded == [RIGHT]
-    assert re.search(r"bob +5 +10 +tiny\.double failed → passed", capsys.readouterr().out)
-    assert results_by_name(tmp_path / "out")["bob"]["gradebook"]["attempt"] == 2
+    assert batch.host.graded == [RIGHT]
+    assert re.search(r"bob +5 +10 +tiny\.double failed → passed", batch.printed())
+    assert batch.results()["bob"]["gradebook"]["attempt"] == 2
 
 
 @pytest.mark.parametrize(
     "option", [{"seed": 6}, {"lang": "ko"}, {"sandbox": "off"}, {"regrade": True}]
 )
-def test_another_way_of_grading_grades_again(
-    batch: Callable[..., ExitCode], counting_host: CountingHost, option: dict[str, Any]
-) -> None:
+def test_another_way_of_grading_grades_again(batch: SmallBatch, option: dict[str, Any]) -> None:
     batch()
     batch(**option)
-    assert len(counting_host.graded) == 3
+    assert len(batch.host.graded) == 3
 
 
-def test_a_grade_that_was_there_before_comes_back_without_grading(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_a_grade_that_was_there_before_comes_back_without_grading(batch: SmallBatch) -> None:
     """If a resubmission is withdrawn, columns and scores are as they were before it."""
     batch()
-    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
+    batch.hand_in("bob", RIGHT)
     batch()
-    (tmp_path / "class" / "bob" / "tiny.py").write_text(WRONG)
+    batch.hand_in("bob", WRONG)
     batch()
-    assert counting_host.graded == []
-    assert grades_table(tmp_path / "out")["bob"]["score"] == "5.0"
+    assert batch.host.graded == []
+    assert batch.rows()["bob"]["score"] == "5.0"
 
 
-def test_a_course_that_changed_grades_again_and_shows_old_beside_new(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    small_course: Course,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_course_that_changed_grades_again_and_shows_old_beside_new(batch: SmallBatch) -> None:
     batch()
-    batch(course=changed(small_course, tmp_path / "course"))
-    assert len(counting_host.graded) == 3
-    assert "bob" in capsys.readouterr().out.split("1 changed")[0]
+    batch(course=changed(batch.course, batch.folder / "course"))
+    assert len(batch.host.graded) == 3
+    assert "bob" in batch.printed().split("1 changed")[0]
 
 
 def test_what_another_engine_graded_is_graded_again(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    other_engine: Callable[[], contextlib.AbstractContextManager[None]],
-    monkeypatch: pytest.MonkeyPatch,
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its wrong points are replaced, in the columns too; its attempts stay."""
-    with other_engine(), monkeypatch.context() as wrong:
-        wrong.setattr(counting_host, "judge", halved(counting_host.judge))
+    with other_engine(batch.folder), monkeypatch.context() as wrong:
+        wrong.setattr(batch.host, "judge", halved(batch.host.judge))
         batch()
-        assert [column.max_score for column in columns(tmp_path / "out")] == [5.0]
+        assert [column.max_score for column in batch.columns()] == [5.0]
     batch()
-    assert len(counting_host.graded) == 3
-    assert grades_table(tmp_path / "out")["alice"]["score"] == "10.0"
-    assert [column.max_score for column in columns(tmp_path / "out")] == [10.0]
-    assert results_by_name(tmp_path / "out")["alice"]["gradebook"]["attempt"] == 2
+    assert len(batch.host.graded) == 3
+    assert batch.rows()["alice"]["score"] == "10.0"
+    assert [column.max_score for column in batch.columns()] == [10.0]
+    assert batch.results()["alice"]["gradebook"]["attempt"] == 2
 
 
 def test_what_another_torch_graded_is_graded_again(
-    batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as other:
         for module in ("classroom.batch", "runtime.grading"):
             other.setattr(f"grader.{module}.torch_version", lambda: "2.0")
         batch()
     batch()
-    assert len(counting_host.graded) == 3
+    assert len(batch.host.graded) == 3
 
 
 def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
+    batch: SmallBatch,
 ) -> None:
     batch()
-    as_of_format(1, tmp_path / "out" / DATABASE)
-    change_score(tmp_path / "out", "bob", lesson="tiny", points=1.5, reason="why", author="kim")
-    with Gradebook.open(tmp_path / "out") as book:
+    as_of_format(1, batch.out / DATABASE)
+    change_score(batch.out, "bob", lesson="tiny", points=1.5, reason="why", author="kim")
+    with Gradebook.open(batch.out) as book:
         before = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
         assert len(before) == 3
         assert [entry.name for entry in book.entries()] == sorted(CLASS)
         report = book.entry("bob").report
         assert report and (report.score, report.engine_hash) == (5.0, "")
     batch()
-    assert len(counting_host.graded) == 3
-    with Gradebook.open(tmp_path / "out") as book:
+    assert len(batch.host.graded) == 3
+    with Gradebook.open(batch.out) as book:
         after = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
         assert after[:3] == before and len(after) == 6
         entry = book.entry("bob")
         assert (entry.score, entry.attempt, len(entry.adjustments)) == (6.5, 2, 1)
     batch()
-    assert counting_host.graded == []
+    assert batch.host.graded == []
 
 
 def halved(judge: Callable[..., JudgeResult]) -> Callable[..., JudgeResult]:
@@ -592,37 +521,23 @@ def changed(course: Course, target: Path) -> Course:
     return load_course(target)
 
 
-def test_one_check_graded_again_replaces_its_result_and_no_other(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    small_course: Course,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_one_check_graded_again_replaces_its_result_and_no_other(batch: SmallBatch) -> None:
     """Checks that need it stay as they were; a flag says that another version of the course graded
     it.
     """
     batch()
-    before = results_by_name(tmp_path / "out")["bob"]
-    batch(
-        course=changed(small_course, tmp_path / "course"), regrade=True, check="tiny.double", seed=6
-    )
-    after = results_by_name(tmp_path / "out")["bob"]
-    told = {
-        name: {check["id"]: check["outcome"] for check in one["lessons"][0]["checks"]}
-        for name, one in (("old", before), ("new", after))
-    }
-    assert told["new"] == {**told["old"], "tiny.double": "passed"}
+    before = batch.results()["bob"]
+    course = changed(batch.course, batch.folder / "course")
+    batch(course=course, regrade=True, check="tiny.double", seed=6)
+    after = batch.results()["bob"]
+    wanted = {**by_check(before, "outcome"), "tiny.double": "passed"}
+    assert by_check(after, "outcome") == wanted
     assert (before["score"], after["score"]) == (5.0, 8.0)
-    seeds = [
-        {check["id"]: check["seed"] for check in one["lessons"][0]["checks"]}
-        for one in (before, after)
-    ]
-    assert seeds[0] == seeds[1]  # so that the seed of the report still asks the same again
+    # The seed of the report still asks the same again.
+    assert by_check(before, "seed") == by_check(after, "seed")
     assert "tiny.double was graded again" in after["flags"][0]
-    assert re.search(r"bob +5 +8 +tiny\.double failed → passed", capsys.readouterr().out)
-    assert [check.id for column in columns(tmp_path / "out") for check in column.checks] == [
-        c["id"] for c in after["lessons"][0]["checks"]
-    ]
+    assert re.search(r"bob +5 +8 +tiny\.double failed → passed", batch.printed())
+    assert [check.id for column in batch.columns() for check in column.checks] == [*wanted]
 
 
 def with_two_lessons(course: Course, folder: Path) -> Course:
@@ -640,15 +555,15 @@ def with_two_lessons(course: Course, folder: Path) -> Course:
 
 @pytest.mark.parametrize("first", [("other",), ("tiny", "other")])
 def test_one_check_graded_again_keeps_the_points_of_lessons_not_named_again(
-    tmp_path: Path, batch: Callable[..., ExitCode], small_course: Course, first: tuple[str, ...]
+    batch: SmallBatch, first: tuple[str, ...]
 ) -> None:
     """--lessons may be left out or differ from the first time."""
-    course = with_two_lessons(small_course, tmp_path / "course")
-    (tmp_path / "class" / "bob" / "other.py").write_text(RIGHT)
+    course = with_two_lessons(batch.course, batch.folder / "course")
+    batch.hand_in("bob", RIGHT, "other.py")
     batch(course=course, lessons=first)
-    before = results_by_name(tmp_path / "out")["bob"]
+    before = batch.results()["bob"]
     batch(course=course, lessons=("tiny",), regrade=True, check="tiny.double")
-    after = results_by_name(tmp_path / "out")["bob"]
+    after = batch.results()["bob"]
     assert [lesson["id"] for lesson in after["lessons"]] == ["tiny", "other"]
     scores = [{one["id"]: one["score"] for one in run["lessons"]} for run in (before, after)]
     assert scores[1].items() >= scores[0].items()
@@ -656,22 +571,14 @@ def test_one_check_graded_again_keeps_the_points_of_lessons_not_named_again(
 
 
 def test_a_lesson_that_is_graded_no_longer_is_one_line_and_not_one_for_each_check(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    small_course: Course,
-    capsys: pytest.CaptureFixture[str],
+    batch: SmallBatch,
 ) -> None:
-    course = with_two_lessons(small_course, tmp_path / "course")
-    (tmp_path / "class" / "bob" / "other.py").write_text(RIGHT)
+    course = with_two_lessons(batch.course, batch.folder / "course")
+    batch.hand_in("bob", RIGHT, "other.py")
     batch(course=course)
     batch(course=course, lessons=("tiny",))
     line = r"bob +15 +5 +other: \d+ checks passed → not graded *\n"
-    assert re.search(line, capsys.readouterr().out)
-
-
-def columns(out: Path) -> Any:
-    with Gradebook.open(out) as book:
-        return book.columns()
+    assert re.search(line, batch.printed())
 
 
 @pytest.mark.parametrize(
@@ -686,9 +593,7 @@ def columns(out: Path) -> Any:
         ({"layout": "folders"}, "plain"),
     ],
 )
-def test_what_is_not_there_is_named(
-    batch: Callable[..., ExitCode], options: dict[str, Any], said: str
-) -> None:
+def test_what_is_not_there_is_named(batch: SmallBatch, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         batch(**options)
 
@@ -696,42 +601,25 @@ def test_what_is_not_there_is_named(
 # ------------------------------------------------------------------------------------ interruptions
 
 
-class RunStopped(BaseException):
-    """The run ends here."""
-
-
 @pytest.mark.parametrize("regrade", [False, True], ids=["graded", "graded again"])
-def test_a_run_that_was_cut_goes_on_where_it_was(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    regrade: bool,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_run_that_was_cut_goes_on_where_it_was(batch: SmallBatch, regrade: bool) -> None:
     """It leaves the same bytes as an uninterrupted run, including the comparison with earlier
     results.
     """
     for out in ("whole", "cut"):
         if regrade:
-            batch(out=tmp_path / out)
-    batch(out=tmp_path / "whole", regrade=regrade)
-
-    def cut_at_the_second(task: Task) -> None:
-        if len(counting_host.graded) == 1:
-            raise RunStopped
-
-    counting_host.before = cut_at_the_second
+            batch(out=batch.folder / out)
+    batch(out=batch.folder / "whole", regrade=regrade)
+    batch.host.cut_after = 1
     with pytest.raises(RunStopped):
-        batch(out=tmp_path / "cut", regrade=regrade)
-    counting_host.before = lambda task: None
-    batch(out=tmp_path / "cut", regrade=regrade)
-    assert len(counting_host.graded) == 2
-    assert stable_files(tmp_path / "cut") == stable_files(tmp_path / "whole")
+        batch(out=batch.folder / "cut", regrade=regrade)
+    batch.host.cut_after = None
+    batch(out=batch.folder / "cut", regrade=regrade)
+    assert len(batch.host.graded) == 2
+    assert stable_files(batch.folder / "cut") == stable_files(batch.folder / "whole")
 
 
-def test_what_is_committed_has_its_page(
-    tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_committed_has_its_page(batch: SmallBatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ends between page and commit leaves the page of a grade that the next run
     repeats.
     """
@@ -742,28 +630,23 @@ def test_what_is_committed_has_its_page(
     monkeypatch.setattr(Gradebook, "keep", cut)
     with pytest.raises(RunStopped):
         batch()
-    assert list((tmp_path / "out" / "reports").glob("*.html"))
+    assert list((batch.out / "reports").glob("*.html"))
 
 
-def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
+def test_a_class_is_not_written_into_itself(batch: SmallBatch) -> None:
     """The next run would read the pages as a student's files. A folder inside the class is known by
     its gradebook.
     """
     with pytest.raises(UsageError, match="is the folder with the submissions"):
-        batch(out=tmp_path / "class" / ".." / "class")
-    assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
-    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
-    assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
-    assert set(grades_table(tmp_path / "class" / "out")) == set(CLASS)
+        batch(out=batch.place / ".." / "class")
+    assert sorted(path.name for path in (batch.place).iterdir()) == sorted(CLASS)
+    assert batch(out=batch.place / "out") is ExitCode.OK
+    assert batch(out=batch.place / "out") is ExitCode.OK
+    assert set(batch.rows(batch.place / "out")) == set(CLASS)
 
 
-def test_a_second_batch_in_the_same_folder_is_told(
-    tmp_path: Path, batch: Callable[..., ExitCode]
-) -> None:
-    with (
-        batch_lock(tmp_path / "out"),
-        pytest.raises(UsageError, match="Another grade command is using"),
-    ):
+def test_a_second_batch_in_the_same_folder_is_told(batch: SmallBatch) -> None:
+    with batch_lock(batch.out), pytest.raises(UsageError, match="Another grade command is using"):
         batch()
     assert batch() is ExitCode.OK
 
@@ -771,59 +654,46 @@ def test_a_second_batch_in_the_same_folder_is_told(
 # -------------------------------------------------------------------------------- faults of our own
 
 
-def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
-    failed: list[Task] = []
-
+def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(batch: SmallBatch) -> None:
     def fail_once(task: Task) -> None:
-        if not failed:
-            failed.append(task)
+        if not batch.host.closed:
             raise EngineFault("the fork server broke: it ended without a result")
 
-    counting_host.before = fail_once
+    batch.host.before = fail_once
     assert batch() is ExitCode.OK
-    assert counting_host.closed == 2  # the one that died, and at the end
-    assert grades_table(tmp_path / "out")["alice"]["score"] == "10.0"
+    assert batch.host.closed == 2  # the one that died, and at the end
+    assert batch.rows()["alice"]["score"] == "10.0"
 
 
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [(EngineFault("out of order"), "grader's fault"), (ZeroDivisionError(), "problem")],
+)
 def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
+    batch: SmallBatch, error: Exception, state: str
 ) -> None:
+    """Whether the engine reports it, or a bug of ours raises: it is one row."""
+
     def fail(task: Task) -> None:
         if task.source == WRONG:
-            raise EngineFault("out of order")
+            raise error
 
-    counting_host.before = fail
+    batch.host.before = fail
     assert batch() is ExitCode.ENGINE_FAULT
-    row = grades_table(tmp_path / "out")["bob"]
-    assert (row["score"], row["tiny"], row["state"]) == ("", "", "grader's fault")
-    checks = results_by_name(tmp_path / "out")["bob"]["lessons"][0]["checks"]
-    assert [check["outcome"] for check in checks] == [Outcome.GRADER_ERROR]
-    counting_host.before = lambda task: None
-    assert batch() is ExitCode.OK
-    assert counting_host.graded == [WRONG]
-    assert grades_table(tmp_path / "out")["bob"]["score"] == "5.0"
-
-
-def test_a_bug_of_ours_in_one_submission_is_one_row(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
-    def fail(task: Task) -> None:
-        if task.source == WRONG:
-            raise ZeroDivisionError
-
-    counting_host.before = fail
-    assert batch() is ExitCode.ENGINE_FAULT
-    rows = grades_table(tmp_path / "out")
-    assert "the grader's own fault" in rows["bob"]["remarks"]
-    assert rows["bob"]["score"] == ""
+    rows = batch.rows()
+    bob = rows["bob"]
+    assert (bob["score"], bob["tiny"], bob["state"]) == ("", "", state)
+    assert "the grader's own fault" in bob["remarks"]
     assert rows["alice"]["score"] == "10.0"
+    batch.host.before = lambda task: None
+    assert batch() is ExitCode.OK
+    assert batch.host.graded == [WRONG]
+    assert batch.rows()["bob"]["score"] == "5.0"
 
 
 @pytest.mark.parametrize("reused", [False, True], ids=["graded", "graded before"])
 def test_a_page_that_can_not_be_made_is_one_row(
-    reused: bool, tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
+    batch: SmallBatch, reused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cause is a bug in the grader. The others are graded, and the next run makes the page."""
 
@@ -832,21 +702,20 @@ def test_a_page_that_can_not_be_made_is_one_row(
             raise ZeroDivisionError
         return render_page(report, *given, **named)  # type: ignore[arg-type]
 
-    out = tmp_path / "out"
     if reused:
         assert batch() is ExitCode.OK
-        shutil.rmtree(out / "reports")
+        shutil.rmtree(batch.out / "reports")
     with monkeypatch.context() as patch:
         patch.setattr("grader.classroom.batch.render_page", fail)
         assert batch() is ExitCode.ENGINE_FAULT
-    rows = grades_table(out)
+    rows = batch.rows()
     assert "the grader's own fault" in rows["bob"]["remarks"]
     assert rows["bob"]["score"] == ""
     assert rows["alice"]["score"] == "10.0"
-    assert not (out / "reports" / "bob.html").exists()
+    assert not batch.page("bob").exists()
     assert batch() is ExitCode.OK
-    assert grades_table(out)["bob"]["score"] == "5.0"
-    assert (out / "reports" / "bob.html").exists()
+    assert batch.rows()["bob"]["score"] == "5.0"
+    assert batch.page("bob").exists()
 
 
 # ----------------------------------------------------------------------------------- broken courses
@@ -869,54 +738,36 @@ BREAKS = {
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_broken_course_stops_the_run_before_the_first_submission(
-    name: str,
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    small_course: Course,
+    batch: SmallBatch, name: str
 ) -> None:
     """The message has file, line and exception. Once the course is mended, everyone is graded."""
     before, after, said = BREAKS[name]
-    file = Path(shutil.copytree(small_course.root, tmp_path / "course")) / HIDDEN
+    file = Path(shutil.copytree(batch.course.root, batch.folder / "course")) / HIDDEN
     text = file.read_text("utf-8")
     assert before in text
     file.write_text(text.replace(before, after), "utf-8")
     with pytest.raises(CourseError, match=said) as refused:
-        batch(course=load_course(tmp_path / "course"))
-    assert (counting_host.graded, refused.value.exit_code) == ([], ExitCode.USAGE)
-    with Gradebook.open(tmp_path / "out") as book:
+        batch(course=load_course(batch.folder / "course"))
+    assert (batch.host.graded, refused.value.exit_code) == ([], ExitCode.USAGE)
+    with Gradebook.open(batch.out) as book:
         assert not [entry for entry in book.entries() if entry.report or entry.fault]
     file.write_text(text, "utf-8")
-    assert batch(course=load_course(tmp_path / "course")) is ExitCode.OK
+    assert batch(course=load_course(batch.folder / "course")) is ExitCode.OK
 
 
-def test_references_are_graded_once_and_only_if_there_is_something_to_grade(
-    batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
-    batch()
-    assert len(counting_host.references) == 1
-    batch()
-    assert len(counting_host.references) == 1
-
-
-def test_one_check_graded_again_needs_no_other_lessons_reference(
-    tmp_path: Path,
-    batch: Callable[..., ExitCode],
-    counting_host: CountingHost,
-    small_course: Course,
-) -> None:
-    course = with_two_lessons(small_course, tmp_path / "course")
+def test_one_check_graded_again_needs_no_other_lessons_reference(batch: SmallBatch) -> None:
+    course = with_two_lessons(batch.course, batch.folder / "course")
     batch(course=course)
-    assert len(counting_host.references) == 2
+    assert len(batch.host.references) == 2
     batch(course=course, regrade=True, check="tiny.double")
-    assert len(counting_host.references) == 3
+    assert len(batch.host.references) == 3
 
 
 def test_a_fault_of_ours_at_a_reference_does_not_accuse_the_course(
-    batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A busy host is tried once more; then the submissions themselves are tried."""
-    judge, refused = counting_host.judge, []
+    judge, refused = batch.host.judge, []
 
     def judge_no_reference(lesson: Lesson, task: Task) -> JudgeResult:
         if task.source == without_markers(lesson.solution.read_text("utf-8")):
@@ -924,18 +775,16 @@ def test_a_fault_of_ours_at_a_reference_does_not_accuse_the_course(
             raise EngineFault("the fork server broke: it ended without a result")
         return judge(lesson, task)
 
-    monkeypatch.setattr(counting_host, "judge", judge_no_reference)
+    monkeypatch.setattr(batch.host, "judge", judge_no_reference)
     assert batch() is ExitCode.OK
-    assert (len(refused), len(counting_host.graded)) == (2, 3)
+    assert (len(refused), len(batch.host.graded)) == (2, 3)
 
 
-def test_a_sandbox_that_refuses_ends_the_run(
-    batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_a_sandbox_that_refuses_ends_the_run(batch: SmallBatch) -> None:
     def refuse(task: Task) -> None:
         raise SandboxRefused(REFUSED, missing="network")
 
-    counting_host.before = refuse
+    batch.host.before = refuse
     with pytest.raises(SandboxRefused, match="guarantee: network"):
         batch(sandbox="require")
 
@@ -943,12 +792,10 @@ def test_a_sandbox_that_refuses_ends_the_run(
 # --------------------------------------------------------------------------------- pages, executors
 
 
-def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
-    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
-) -> None:
+def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(batch: SmallBatch) -> None:
     """This includes pages of submissions that are not graded again."""
-    (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
-    page = tmp_path / "out" / "reports" / "bob.html"
+    batch.hand_in("bob", RIGHT.replace("20.0", "19.0"))
+    page = batch.page("bob")
     asked, closed = "20.0", "This check is hidden, so its inputs are not shown."
     told = []
     for reveal in (False, True, False):
@@ -956,35 +803,23 @@ def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
         text = page.read_text("utf-8")
         told.append((asked in text, closed in text, "one too few" in text))
     assert told == [(False, True, True), (True, False, True), (False, True, True)]
-    assert counting_host.graded == []
+    assert batch.host.graded == []
 
 
-def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
-    batch()
-    page = tmp_path / "out" / "reports" / "bob.html"
-    text = page.read_text("utf-8")
-    page.unlink()
-    batch()
-    assert page.read_text("utf-8") == text
-
-
-def test_a_page_is_headed_by_whom_it_is_from(
-    tmp_path: Path, batch: Callable[..., ExitCode]
-) -> None:
+def test_a_page_is_headed_by_whom_it_is_from(batch: SmallBatch) -> None:
     """The heading is the roster's name once there is one, with the submission's name below; this
     needs no grading.
     """
-    pages = tmp_path / "out" / "reports"
     batch()
-    assert "<h1>bob</h1>" in (pages / "bob.html").read_text("utf-8")
-    (tmp_path / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
-    batch(roster=tmp_path / "roster.csv")
-    page = (pages / "bob.html").read_text("utf-8")
+    assert "<h1>bob</h1>" in batch.page("bob").read_text("utf-8")
+    (batch.folder / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
+    batch(roster=batch.folder / "roster.csv")
+    page = batch.page("bob").read_text("utf-8")
     assert "<title>Robert Brown: 5 of 10</title>" in page
     assert "<h1>Robert Brown</h1>" in page
     assert "submission bob · " in page
-    assert "submission alice" not in (pages / "alice.html").read_text("utf-8")
-    assert len(list(pages.iterdir())) == 3
+    assert "submission alice" not in batch.page("alice").read_text("utf-8")
+    assert len(list((batch.out / "reports").iterdir())) == 3
 
 
 class IdleHost:
@@ -997,21 +832,19 @@ class IdleHost:
 
 def test_jobs_are_drawn_as_there_is_room() -> None:
     """No class, however large, is in memory as a whole."""
-    drawn = 0
-    most = 0
+    drawn: list[int] = []
 
-    def jobs() -> Any:
-        nonlocal drawn
+    def jobs() -> Iterator[int]:
         for number in range(50):
-            drawn += 1
+            drawn.append(number)
             yield number
 
     hosts = HostPool(2, IdleHost)
-    for done, _ in enumerate(map_unordered(hosts, jobs(), lambda host, job: job), 1):
-        most = max(most, drawn - done)
+    results = map_unordered(hosts, jobs(), lambda host, job: job)
+    ahead = [len(drawn) - done for done, _ in enumerate(results, 1)]
     hosts.close()
-    assert drawn == 50
-    assert most <= JOBS_PER_HOST * hosts.count
+    assert len(drawn) == 50
+    assert max(ahead) <= JOBS_PER_HOST * hosts.count
 
 
 def test_what_is_done_is_given_before_what_was_raised_beside_it(
@@ -1042,20 +875,16 @@ LONG = {
 
 
 def test_the_supervisor_reads_no_text_and_a_long_one_has_a_verdict(
-    batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What parses a student's text may be killed. 5,000 blanks in a line with a syntax error, or an
     unused function of many statements, took minutes.
     """
     mark = "# torch.func" + "!" * 20
-    place = tmp_path / "class"
-    for name, text in LONG.items():
-        (place / name).mkdir()
-        (place / name / "tiny.py").write_text(text + mark)
-    (place / "bob" / "tiny.py").write_text(WRONG + mark)
-    (place / "alice" / "tiny.py").unlink()
-    (place / "alice" / "tiny.ipynb").write_text(notebook(RIGHT + mark, f"# scratch\n{mark}"))
-
+    for name, text in {**LONG, "bob": WRONG}.items():
+        batch.hand_in(name, text + mark)
+    (batch.place / "alice" / "tiny.py").unlink()
+    batch.hand_in("alice", notebook(RIGHT + mark, f"# scratch\n{mark}"), "tiny.ipynb")
     parse = ast.parse
 
     def refused(text: str, *args: Any, **kwargs: Any) -> Any:
@@ -1064,7 +893,7 @@ def test_the_supervisor_reads_no_text_and_a_long_one_has_a_verdict(
 
     monkeypatch.setattr(ast, "parse", refused)
     assert batch() is ExitCode.OK
-    table = grades_table(tmp_path / "out")
+    table = batch.rows()
     assert float(table["alice"]["score"]) == float(table["alice"]["max"])
     assert table["bob"]["state"] == "graded"
     assert "SyntaxError" in table["one line"]["remarks"]

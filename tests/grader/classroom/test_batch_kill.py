@@ -10,48 +10,25 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from batch_process import attempt_counts, batch_process, log_tail, stable_files
+from batch_process import attempt_counts, batch_process, log_tail, stable_files, write_answers
 
 pytestmark = pytest.mark.fork
 
 SMALL_COURSE = Path(__file__).parents[1] / "small_course"
-REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-DOUBLES = (
-    "return 2 * x",
-    "return x * x",
-    "return 2 *",
-    "raise KeyError(x)",
-    "return x.detach() * 2",
-)
 KILLS = 20
 LONGEST_SECONDS = 4.0
 
 
 def command(place: Path, out: Path) -> subprocess.Popen[bytes]:
     """Return the command on the small course."""
-    return batch_process(
-        place,
-        out,
-        "--course",
-        str(SMALL_COURSE),
-        "--seed",
-        "5",
-        "--workers",
-        "2",
-        "--sandbox",
-        "auto",
-    )
+    options = "--seed 5 --workers 2 --sandbox auto".split()
+    return batch_process(place, out, "--course", str(SMALL_COURSE), *options)
 
 
 @pytest.mark.proof
 def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """The command is killed twenty times at random moments; nothing committed is graded twice."""
-    place = tmp_path / "class"
-    for number in range(20):
-        (place / f"student{number:02}").mkdir(parents=True)
-        (place / f"student{number:02}" / "tiny.py").write_text(
-            f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
-        )
+    place = write_answers(tmp_path / "class", 20)
     assert command(place, tmp_path / "whole").wait(120) == 0, log_tail(tmp_path / "whole")
     expected = stable_files(tmp_path / "whole")
     draw = random.Random(20)

@@ -6,9 +6,10 @@ import gc
 import re
 import tempfile
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from factories.gradebook import COLUMNS, SLOPES, make_check, make_lesson, make_report
+from factories.gradebook import SLOPES, make_check, make_lesson, make_report
 from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.gradebook.entry import GradebookEntry
@@ -18,34 +19,28 @@ from grader.classroom.statistics.collect import Row, RowsOnDisk, collect_statist
 from grader.core.report import Outcome, WrongExpression
 
 
+def page_of(*entries: GradebookEntry, **given: Any) -> str:
+    return "".join(render_class(entries, random_columns(), **given))
+
+
 @pytest.mark.parametrize("count", [0, 1, 30])
 def test_a_class_of_any_size_has_a_page(count: int) -> None:
-    page = "".join(render_class(random_entries(count), random_columns()))
+    page = page_of(*random_entries(count))
     assert page.count(" data-score=") == count
 
 
 def test_names_are_text_and_links_are_encoded() -> None:
     """Any student's name is shown as text and links only to that student's report."""
-    (entry,) = [one for one in random_entries(30) if one.report][:1]
-    hostile = replace(
-        entry,
-        name='a b"><script>/../%2e?#',
-        students=(StudentIdentity("</table><script>alert(1)</script>"),),
-    )
-    page = "".join(render_class([hostile], random_columns()))
+    entry = next(one for one in random_entries(30) if one.report)
+    student = StudentIdentity("</table><script>alert(1)</script>")
+    page = page_of(replace(entry, name='a b"><script>/../%2e?#', students=(student,)))
     assert 'href="reports/a%20b%22%3E%3Cscript%3E%2F..%2F%252e%3F%23.html"' in page
     assert len(re.findall("<script", page)) == 1
     assert "&lt;/table&gt;&lt;script&gt;alert(1)" in page
 
 
 def test_what_was_passed_over_is_listed_with_its_reason() -> None:
-    page = "".join(
-        render_class(
-            [],
-            random_columns(),
-            passed_over=[("<b>notes.docx", "does not have the name of a lesson")],
-        )
-    )
+    page = page_of(passed_over=[("<b>notes.docx", "does not have the name of a lesson")])
     assert "<b>&lt;b&gt;notes.docx</b> does not have the name of a lesson" in page
     assert '<p class="empty">Nothing.</p>' not in page
 
@@ -54,20 +49,13 @@ def test_a_group_of_wrong_answers_shows_the_wrong_expression() -> None:
     wrong = WrongExpression(3, 8, 3, 13, "x + 1", "return x + 1")
     check = make_check(SLOPES.checks[1], Outcome.FAILED, signature="s", wrong_expression=wrong)
     report = make_report("ada", [make_lesson(SLOPES, [check])])
-    page = "".join(render_class([GradebookEntry("ada", (), report=report)], COLUMNS))
+    page = page_of(GradebookEntry("ada", (), report=report))
     assert "Only this is wrong: `x + 1` in line 3." in page
 
 
 def test_who_has_no_report_has_no_link() -> None:
-    page = "".join(
-        render_class(
-            [
-                GradebookEntry("ada", (), missing=True),
-                GradebookEntry("alan", (), problem="work.zip is not a zip"),
-            ],
-            random_columns(),
-        )
-    )
+    unreadable = GradebookEntry("alan", (), problem="work.zip is not a zip")
+    page = page_of(GradebookEntry("ada", (), missing=True), unreadable)
     assert "reports/" not in page
     assert "work.zip is not a zip" in page
 

@@ -9,13 +9,24 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from classroom50_runner import COMMITTED_AT, ENVIRONMENT, Run, run
 from click.testing import CliRunner
+from factories.gradebook import (
+    CHAINS,
+    FAILED,
+    PASSED,
+    SLOPES,
+    detailed_lesson,
+    make_report,
+    missing_lesson,
+)
 
 from grader.classroom.exports.classroom50 import (
     MAX_BODY,
@@ -38,15 +49,7 @@ from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
 from grader.cli import cli
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.report import (
-    CheckResult,
-    CourseIdentity,
-    LessonResult,
-    LessonStatus,
-    Outcome,
-    Report,
-    SandboxReport,
-)
+from grader.core.report import LessonResult
 from grader.course.course import Course, HeldBack
 from grader.runtime.client import ForkServerClient
 
@@ -82,32 +85,28 @@ def bundle(committed: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(committed, tmp_path / "bundle"))
 
 
+Runner = Callable[..., Run]
+
+
+@pytest.fixture
+def runner(tmp_path: Path, host: ForkServerClient) -> Runner:
+    """Return ``run`` with a checkout and the tests' fork server."""
+    return partial(run, checkout=tmp_path / "checkout", host=host)
+
+
 # --------------------------------------------------------------------------------------- the folder
 
 
 def test_the_folder_has_what_classroom_50_starts_and_what_the_assignment_needs(
-    small_course: Course, tmp_path: Path
+    committed: Path,
 ) -> None:
-    folder = tmp_path / "week-1"
-    make_folder(
-        small_course,
-        small_course.lessons,
-        folder,
-        assignment="week-1",
-        lang="en",
-        whole_course=True,
-    )
-    assert {path.name for path in folder.iterdir()} == {
-        "autograder.py", "autograder.json", "runtime.json", "assignment.json", "engine", "course",
-    }  # fmt: skip
-    runtime = json.loads((folder / "runtime.json").read_text("utf-8"))
-    assert json.loads((folder / "assignment.json").read_text("utf-8")) == {
-        "slug": "week-1",
-        "runtime": runtime,
-        "release_assets": ["report.html"],
-    }
+    files = {"autograder.py", "autograder.json", "runtime.json", "assignment.json"}
+    assert {path.name for path in committed.iterdir()} == files | {"engine", "course"}
+    runtime = json.loads((committed / "runtime.json").read_text("utf-8"))
+    entry = {"slug": "week-1", "runtime": runtime, "release_assets": ["report.html"]}
+    assert json.loads((committed / "assignment.json").read_text("utf-8")) == entry
     assert set(runtime) <= {"runs-on", "container", "python", "node", "java", "go", "rust", "apt"}
-    assert (folder / "course" / "solutions" / "tiny.py").exists()
+    assert (committed / "course" / "solutions" / "tiny.py").exists()
 
 
 def test_the_folder_is_made_again_and_keeps_what_the_teacher_put_there(
@@ -173,12 +172,10 @@ def test_a_pinned_torch_without_cuda_is_installed_before_the_rest(
 # -------------------------------------------------------------------------------------- submissions
 
 
-def test_a_right_submission_has_full_marks(
-    committed: Path, tmp_path: Path, host: ForkServerClient
-) -> None:
-    done = run(committed, tmp_path / "checkout", {"tiny/tiny.py": RIGHT}, host=host)
+def test_a_right_submission_has_full_marks(committed: Path, runner: Runner) -> None:
+    done = runner(committed, files={"tiny/tiny.py": RIGHT})
+    assert done.score == (10 * SCALE, 10 * SCALE)
     assert done.result is not None
-    assert (done.result["score"], done.result["max-score"]) == (10 * SCALE, 10 * SCALE)
     assert done.result["datetime"] == COMMITTED_AT
     assert done.outputs == {"status": "success", "summary": "10 of 10 points"}
     assert "Everything is right" in done.body
@@ -186,12 +183,11 @@ def test_a_right_submission_has_full_marks(
 
 
 def test_a_wrong_submission_reads_points_mistakes_and_what_to_do(
-    committed: Path, tmp_path: Path, host: ForkServerClient
+    committed: Path, runner: Runner
 ) -> None:
-    wrong = SQUARED.replace("20.0", "19.0")
-    done = run(committed, tmp_path / "checkout", {"tiny/tiny.py": wrong}, host=host)
+    done = runner(committed, files={"tiny/tiny.py": SQUARED.replace("20.0", "19.0")})
+    assert done.score == (400, 1000)
     assert done.result is not None
-    assert (done.result["score"], done.result["max-score"]) == (400, 1000)
     assert done.result["scale"] == SCALE
     assert done.outputs == {"status": "failure", "summary": "4 of 10 points, checks to do: 3"}
     body = done.body
@@ -215,85 +211,66 @@ def test_a_wrong_submission_reads_points_mistakes_and_what_to_do(
     ids=["syntax error", "missing file", "exits"],
 )
 def test_a_students_fault_is_a_graded_zero(
-    files: dict[str, str], said: str, committed: Path, tmp_path: Path, host: ForkServerClient
+    files: dict[str, str], said: str, committed: Path, runner: Runner
 ) -> None:
-    done = run(committed, tmp_path / "checkout", files, host=host)
+    done = runner(committed, files=files)
     assert done.result is not None and done.result["tests"]
-    assert (done.code, done.result["score"], done.result["max-score"]) == (0, 0, 1000)
+    assert (done.code, done.score) == (0, (0, 1000))
     assert done.outputs["status"] == "failure"
     assert said in done.body
 
 
-def test_a_file_with_almost_the_lessons_name_is_no_zero(
-    committed: Path, tmp_path: Path, host: ForkServerClient
+@pytest.mark.parametrize(
+    ("path", "summary", "said"),
+    [
+        ("tiny (1).py", "Rename it and submit again", "tiny &#40;1&#41;.py is not called tiny.py"),
+        ("work.zip", "could not be read", "work.zip"),
+    ],
+    ids=["almost the lesson's name", "unreadable"],
+)
+def test_what_was_not_graded_has_no_score_and_the_reason_is_given(
+    path: str, summary: str, said: str, committed: Path, runner: Runner
 ) -> None:
-    done = run(committed, tmp_path / "checkout", {"tiny (1).py": RIGHT}, host=host)
-    assert_no_score(done)
-    assert "Rename it and submit again" in done.outputs["summary"]
-    assert "tiny &#40;1&#41;.py is not called tiny.py" in done.body
-    assert "0 / 10" not in done.body
+    """This is how Classroom 50 records a submission without a score."""
+    done = runner(committed, files={path: RIGHT})
+    assert done.result is not None
+    assert (done.code, done.score, done.result["tests"]) == (0, (0, 0), [])
+    assert done.outputs["status"] == "error"
+    assert summary in done.outputs["summary"]
+    assert said in done.body and "0 / 10" not in done.body
 
 
 def test_a_file_with_almost_the_lessons_name_counts_where_that_is_wished(
-    bundle: Path, tmp_path: Path, host: ForkServerClient
+    bundle: Path, runner: Runner
 ) -> None:
     change_settings(bundle, accept_near_names=True)
-    done = run(bundle, tmp_path / "checkout", {"Tiny.py": RIGHT}, host=host)
-    assert done.result is not None
-    assert (done.result["score"], done.outputs["status"]) == (1000, "success")
-
-
-def test_files_that_can_not_be_read_are_no_zero(
-    committed: Path, tmp_path: Path, host: ForkServerClient
-) -> None:
-    done = run(committed, tmp_path / "checkout", {"work.zip": "not a zip"}, host=host)
-    assert_no_score(done)
-    assert "could not be read" in done.outputs["summary"]
-    assert "work.zip" in done.body
-
-
-def assert_no_score(done: Run) -> None:
-    """Assert the form in which Classroom 50 records a submission without a score, and that the
-    reason is given.
-    """
-    assert done.result is not None
-    assert done.code == 0
-    assert (done.result["score"], done.result["max-score"], done.result["tests"]) == (0, 0, [])
-    assert done.outputs["status"] == "error"
+    done = runner(bundle, files={"Tiny.py": RIGHT})
+    assert (done.score, done.outputs["status"]) == ((1000, 1000), "success")
 
 
 def test_nothing_is_imported_from_a_students_repository(bundle: Path, tmp_path: Path) -> None:
     """Here everything is a process, as on the runner."""
     done = run(bundle, tmp_path / "checkout", {"tiny.py": RIGHT, **HOSTILE})
-    assert done.result is not None
-    assert done.result["score"] == 1000
+    assert done.score == (1000, 1000)
 
 
 def test_what_a_repository_has_under_the_results_names_is_no_result(
-    committed: Path, tmp_path: Path, host: ForkServerClient
+    committed: Path, tmp_path: Path, runner: Runner
 ) -> None:
     (tmp_path / "elsewhere").write_text("kept")
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    (checkout / "result.json").symlink_to(tmp_path / "elsewhere")
-    done = run(
-        committed,
-        checkout,
-        {"tiny.py": SQUARED, "report.html/x": "", "release-body.md": "A+"},
-        host=host,
-    )
-    assert done.result is not None
-    assert done.result["score"] == 500
+    (tmp_path / "checkout").mkdir()
+    (tmp_path / "checkout" / "result.json").symlink_to(tmp_path / "elsewhere")
+    left = {"report.html/x": "", "release-body.md": "A+"}
+    done = runner(committed, files={"tiny.py": SQUARED, **left})
+    assert done.score == (500, 1000)
     assert (tmp_path / "elsewhere").read_text() == "kept"
     assert "A&#43;" not in done.body and "A+" not in done.body
     assert "report.html" in done.assets
 
 
-def test_a_korean_course_answers_in_korean(
-    bundle: Path, tmp_path: Path, host: ForkServerClient
-) -> None:
+def test_a_korean_course_answers_in_korean(bundle: Path, runner: Runner) -> None:
     change_settings(bundle, lang="ko")
-    done = run(bundle, tmp_path / "checkout", {"tiny.py": SQUARED}, host=host)
+    done = runner(bundle, files={"tiny.py": SQUARED})
     assert done.outputs["summary"].startswith("10점 중 5점")
     assert "다음에 할 일" in done.body
 
@@ -306,9 +283,7 @@ def test_only_visible_checks_are_graded_where_the_folder_has_no_others(
     assert not list(folder.rglob("test_hidden.py"))
     right = run(folder, tmp_path / "right", {"tiny.py": RIGHT}, host=host)
     none = run(folder, tmp_path / "none", {}, host=host)
-    assert right.result is not None and none.result is not None
-    assert (right.result["score"], right.result["max-score"]) == (500, 500)
-    assert none.result["max-score"] == 500  # everybody's is out of the same
+    assert (right.score, none.score) == ((500, 500), (0, 500))  # out of the same for everybody
     assert right.outputs["status"] == "success"
     assert "Every check that runs here passes." in right.body
     assert "worth 5 points" in right.body.replace("&#", "")
@@ -324,9 +299,7 @@ def test_a_fault_that_is_not_the_students_publishes_nothing(
     how: str, bundle: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
     checks = bundle / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
-    ours = (
-        "\n\n@check(points=1, about='LIMIT')\ndef test_ours(student):\n    '''ours'''\n    1 / 0\n"
-    )
+    ours = "@check(points=1, about='LIMIT')\ndef test_ours(student): 'ours'; 1 / 0\n"
     changed: dict[str, str] = {}
     match how:
         case "course":
@@ -368,14 +341,10 @@ def test_what_is_printed_while_grading_is_no_command_to_the_runner(
 
 
 def test_a_runner_from_before_the_owner_was_set_is_no_fault(tmp_path: Path) -> None:
-    older = {
-        name: value
-        for name, value in ENVIRONMENT.items()
-        if name not in ("OWNER", "USERNAME", "ASSIGNMENT_TYPE", "REVIEW_URL")
-    }
-    fields = fields_from(older, tmp_path)
+    unset = dict.fromkeys(("OWNER", "USERNAME", "ASSIGNMENT_TYPE", "REVIEW_URL"), "")
+    fields = fields_from(ENVIRONMENT | unset, tmp_path)
     assert not {"owner", "assignment_type"} & fields.keys()
-    assert fields["review"] == older["COMMIT_URL"]
+    assert fields["review"] == ENVIRONMENT["COMMIT_URL"]
 
 
 def test_the_grader_gets_no_token_and_ends_before_the_run_does() -> None:
@@ -396,53 +365,33 @@ def test_scaled_points_are_integers_that_add_up(points: list[float], integers: l
     assert sum(integers) == round(SCALE * sum(points))
 
 
-def check(**changed: Any) -> CheckResult:
-    plain = CheckResult("one.a", "a is right", "a", Outcome.PASSED, 4.0, 4.0)
-    return replace(plain, **changed)
-
-
-def entry(*checks: CheckResult, **changed: Any) -> PublicEntry:
-    plain = [one for one in checks if not one.bonus]
-    score, most = sum(one.points for one in plain), sum(one.max_points for one in plain)
-    bonus = sum(one.points for one in checks if one.bonus)
-    lesson = LessonResult(
-        "one", "One", LessonStatus.FAILED, score, most, bonus, file="one.py", checks=checks
-    )
-    made = Report(
-        "week-1", score, most, bonus, 1, CourseIdentity("c", "1", "h"), "0",
-        SandboxReport("auto"), lessons=(replace(lesson, **changed),),
-    )  # fmt: skip
-    return PublicEntry("submission", (), withheld(made))
+def entry(*lessons: LessonResult) -> PublicEntry:
+    return PublicEntry("submission", (), withheld(make_report("week-1", lessons)))
 
 
 def test_bonus_points_are_told_and_never_in_the_score() -> None:
-    graded = entry(check(), check(id="one.b", bonus=True, points=2.0, max_points=2.0))
+    graded = entry(detailed_lesson(SLOPES, PASSED, PASSED, PASSED))
     data = result(graded, {}, {})
-    assert (data["score"], data["max-score"]) == (400, 400)
-    assert data["tests"][1]["bonus-points"] == 2.0
-    body = release_body(graded, data, Catalogue(), page="report.html")
-    assert "2 bonus points are not in Classroom 50&#39;s score" in body
+    assert (data["score"], data["max-score"]) == (1000, 1000)
+    assert data["tests"][2]["bonus-points"] == 1.0
+    body = release_body(graded, data, Catalogue())
+    assert "1 bonus points are not in Classroom 50&#39;s score" in body
 
 
 def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> None:
-    graded = entry(check(), check(id="one.b", outcome=Outcome.FAILED, points=0.0, message="off"))
-    assert graded.report is not None
-    near = LessonResult(
-        "two", "Two", LessonStatus.MISSING, 0.0, 10.0, file="Two.py", message="Two.py is not two.py"
-    )
-    report = replace(graded.report, max_score=18.0, lessons=(*graded.report.lessons, near))
-    graded = replace(graded, report=withheld(report))
+    near = replace(missing_lesson(CHAINS), file="Chains.py", message="Chains.py is not chains.py")
+    graded = entry(detailed_lesson(SLOPES, FAILED, PASSED), near)
     data = result(graded, {}, {})
     assert (data["score"], data["max-score"], data["tests"]) == (0, 0, [])
-    body = release_body(graded, data, Catalogue(), page="report.html")
-    assert "Two.py is not two.py" in body.splitlines()[2]
-    assert "| one | 4 / 8 |" in body and "off" in body
-    assert "| two |" not in body and "/ 18" not in body
+    body = release_body(graded, data, Catalogue())
+    assert "Chains.py is not chains.py" in body.splitlines()[2]
+    assert "| slopes | 4 / 10 |" in body and "wrong for x = secret" in body
+    assert "| chains |" not in body and "/ 20" not in body
 
 
 def test_a_long_body_is_cut_at_a_line_and_says_where_the_rest_is() -> None:
     line = "x" * 99 + "\n"
-    text = cut(line * 2000, Catalogue(), "report.html")
+    text = cut(line * 2000, Catalogue())
     assert len(text) < MAX_BODY + 100
     assert text.endswith("x\n\nThe rest is in report.html.")
 
@@ -460,13 +409,11 @@ def test_the_status_is_one_line_that_github_takes() -> None:
 def download(folder: Path, *users: str) -> Path:
     """Make a class as ``gh teacher download`` leaves it."""
     place = folder / "fall-week-1_submissions_2026_10_08_T_09_30_00"
-    for user in users:
-        clone = place / f"fall-week-1-{user}"
-        (clone / ".git").mkdir(parents=True)
-        (clone / "tiny").mkdir()
-        (clone / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
-        for name in ("result.json", "results.json"):
-            (clone / name).write_text("{}")
+    files = {"tiny/tiny.py": RIGHT, "result.json": "{}", "results.json": "{}", ".git/HEAD": ""}
+    for user, (path, text) in itertools.product(users, files.items()):
+        made = place / f"fall-week-1-{user}" / path
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(text, "utf-8")
     (place / "scores.csv").write_text("username,score\nann-kim,1000\n")
     return place
 
@@ -499,16 +446,13 @@ def test_its_roster_is_read_with_columns_of_the_teachers_own(tmp_path: Path) -> 
         "octo,Ann,Kim,ann@x.edu,A,583231,12\n"
         ",,,pending@x.edu,A,,\n"
     )
+    ids, section = (
+        {"username": "octo", "email": "ann@x.edu", "github_id": "583231"},
+        {"section": "A"},
+    )
     assert read_roster(path).students == (
-        (
-            2,
-            StudentIdentity(
-                "Ann Kim",
-                {"username": "octo", "email": "ann@x.edu", "github_id": "583231"},
-                {"section": "A"},
-            ),
-        ),
-        (3, StudentIdentity("pending@x.edu", {"email": "pending@x.edu"}, {"section": "A"})),
+        (2, StudentIdentity("Ann Kim", ids, section)),
+        (3, StudentIdentity("pending@x.edu", {"email": "pending@x.edu"}, section)),
     )
 
 
@@ -518,11 +462,8 @@ def test_its_roster_is_read_with_columns_of_the_teachers_own(tmp_path: Path) -> 
 def test_the_command_says_what_to_do_next_and_that_the_folder_is_published(
     small_course: Course, tmp_path: Path
 ) -> None:
-    done = CliRunner().invoke(
-        cli,
-        ["classroom50", str(tmp_path / "out"), "--assignment", "week-1", "--course",
-         str(small_course.root)],
-    )  # fmt: skip
+    words = ["classroom50", str(tmp_path / "out"), "--assignment", "week-1"]
+    done = CliRunner().invoke(cli, [*words, "--course", str(small_course.root)])
     assert done.exit_code == 0, done.output
     assert "CLASSROOM/autograders/week-1" in done.output
     assert f"--runtime {tmp_path / 'out' / 'runtime.json'}" in done.output

@@ -21,12 +21,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from batch_process import stable_files
+from batch_process import REST, stable_files, write_answers
 
 import grader
 from grader.classroom import cluster as clusters
 from grader.classroom.batch import PageOptions, render
-from grader.classroom.cluster import answer, connected, graded_in, task_for
+from grader.classroom.cluster import ClusterAnswer, answer, connected, task_for
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.cli import batch_screen, main
 from grader.cli.batch import BatchOptions, grade_class
@@ -42,26 +42,8 @@ from grader.runtime.grading import grade_submission
 
 pytestmark = pytest.mark.fork
 
-REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
-DOUBLES = (
-    "return 2 * x",
-    "return x * x",
-    "return 2 *",
-    "raise KeyError(x)",
-    "return x.detach() * 2",
-)
 RIGHT = "def double(x): return 2 * x\n" + REST
 IN_TORCH = "'torch' in __import__('sys').modules"
-
-
-def write_class(place: Path, count: int) -> Path:
-    """Write a class in which each answer is one of five."""
-    for number in range(count):
-        (place / f"student{number:02}").mkdir(parents=True)
-        (place / f"student{number:02}" / "tiny.py").write_text(
-            f"# {number}\ndef double(x): {DOUBLES[number % 5]}\n{REST}"
-        )
-    return place
 
 
 def batch_options(place: Path, out: Path, **options: Any) -> BatchOptions:
@@ -86,24 +68,18 @@ class Cluster:
             "PYTHONPATH": str(path),
             "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
         }
-        command = [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-m",
-            "dask",
-            *words,
-            "--scheduler-file",
-            str(self.file),
-            "--no-dashboard",
-        ]
+        options = ("--scheduler-file", str(self.file), "--no-dashboard")
+        command = [sys.executable, "-W", "ignore", "-m", "dask", *words, *options]
         with (self.folder / f"{name}.log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 command, env=environment, stdout=log, stderr=log, cwd=self.folder
             )
 
-    def start_worker(self, name: str) -> None:
-        self.start(name, "worker", "--no-nanny", "--nthreads", "1", "--name", name)
+    def start_scheduler(self) -> None:
+        self.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
+
+    def start_worker(self, name: str, **options: Any) -> None:
+        self.start(name, "worker", "--no-nanny", "--nthreads", "1", "--name", name, **options)
 
     def close(self) -> None:
         for process in self.processes.values():
@@ -115,7 +91,7 @@ class Cluster:
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """Start a scheduler with two workers."""
     with contextlib.closing(Cluster(tmp_path)) as running:
-        running.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
+        running.start_scheduler()
         for name in ("one", "two"):
             running.start_worker(name)
         yield running
@@ -132,28 +108,22 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     """The bytes are the same, each result is kept once, and no Dask worker ever imported torch."""
     from distributed import Client
 
-    place = write_class(tmp_path / "class", 24)
-    assert (
-        grade_class(small_course, batch_options(place, tmp_path / "here", workers=2)) is ExitCode.OK
-    )
+    place = write_answers(tmp_path / "class", 24)
+    here = batch_options(place, tmp_path / "here", workers=2)
+    assert grade_class(small_course, here) is ExitCode.OK
+    there = batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file))
     killed: list[dict[str, Any]] = []
 
-    @contextlib.contextmanager
-    def kill_one(*_: Any) -> Iterator[Callable[[int], None]]:
-        def told(done: int) -> None:
-            if done >= 5 and not killed:
-                killed.append(client.processing())
-                cluster.processes["two"].send_signal(signal.SIGKILL)
-
-        yield told
+    def kill_one(done: int) -> None:
+        if done >= 5 and not killed:
+            killed.append(client.processing())
+            cluster.processes["two"].send_signal(signal.SIGKILL)
 
     with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        monkeypatch.setattr(batch_screen, "grading_progress", kill_one)
-        status = grade_class(
-            small_course,
-            batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)),
-        )
+        progress = contextlib.nullcontext(kill_one)
+        monkeypatch.setattr(batch_screen, "grading_progress", lambda *_: progress)
+        status = grade_class(small_course, there)
         assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
         assert len(client.nthreads()) == 1
     assert status is ExitCode.OK
@@ -169,10 +139,10 @@ def test_a_worker_without_the_package_ends_the_run_with_the_reason(
     answer.
     """
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['grader'] = None\n")
-    place = write_class(tmp_path / "class", 2)
+    place = write_answers(tmp_path / "class", 2)
     with contextlib.closing(Cluster(tmp_path)) as running:
-        running.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
-        running.start("bare", "worker", "--no-nanny", "--nthreads", "1", path=tmp_path)
+        running.start_scheduler()
+        running.start_worker("bare", path=tmp_path)
         deadline = time.monotonic() + 60
         while not running.file.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -238,18 +208,12 @@ def grade_here(
     """Return ``grade_here(client)``, which grades a small class by a simulated cluster."""
 
     def run(client: LocalClient) -> ExitCode:
-        monkeypatch.setattr(
-            clusters,
-            "connected",
-            lambda scheduler, say: contextlib.nullcontext(
-                clusters.Cluster(client)  # type: ignore[arg-type]
-            ),
-        )
+        cluster = contextlib.nullcontext(clusters.Cluster(client))  # type: ignore[arg-type]
+        monkeypatch.setattr(clusters, "connected", lambda scheduler, say: cluster)
         place = tmp_path / "class"
-        place = place if place.exists() else write_class(place, 3)
-        return grade_class(
-            small_course, batch_options(place, tmp_path / "out", workers=1, scheduler="tcp://here")
-        )
+        place = place if place.exists() else write_answers(place, 3)
+        options = batch_options(place, tmp_path / "out", workers=1, scheduler="tcp://here")
+        return grade_class(small_course, options)
 
     return run
 
@@ -267,9 +231,9 @@ def question(course: Course, **settings: Any) -> dict[str, Any]:
     ).as_json()
 
 
-def answered(small: Course, **changed: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(answer(json.dumps({**question(small), **changed})))
-    return found
+def answered(small: Course, **changed: Any) -> ClusterAnswer:
+    """Return a worker's answer to a question that was ``changed``."""
+    return ClusterAnswer.from_json(json.loads(answer(json.dumps({**question(small), **changed}))))
 
 
 def without_times(report: Report) -> Report:
@@ -290,7 +254,7 @@ NOTEBOOK = LessonFile(
     "file",
     [
         LessonFile("tiny", "tiny.py", RIGHT),
-        LessonFile("tiny", "tiny.py", problem="empty"),
+        LessonFile("tiny", "tiny.py", template="empty"),
         NOTEBOOK,
     ],
 )
@@ -300,8 +264,8 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
     task = task_for("run", small_course, ["tiny"], files, terms, name="someone", page=WITHOUT_NAME)
-    there = json.loads(answer(json.dumps(task.as_json())))
-    graded = graded_in(there)
+    there = ClusterAnswer.from_json(json.loads(answer(json.dumps(task.as_json()))))
+    graded = there.graded()
     assert without_times(graded.report) == without_times(here)
     assert graded.page == render(graded.report, WITHOUT_NAME)
 
@@ -310,9 +274,9 @@ def test_a_worker_renders_the_page_with_what_only_the_gradebook_knows(
     worker: None, small_course: Course
 ) -> None:
     """The client does not render it again; without page options there is no page."""
-    page = graded_in(answered(small_course)).page
+    page = answered(small_course).graded().page
     assert page is not None and b"Ann" in page
-    assert graded_in(answered(small_course, page=None)).page is None
+    assert answered(small_course, page=None).graded().page is None
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
@@ -323,26 +287,14 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     """
     client = LocalClient()
     assert grade_here(client) is ExitCode.OK
-    assert (
-        grade_class(small_course, batch_options(tmp_path / "class", tmp_path / "local"))
-        is ExitCode.OK
-    )
+    local = batch_options(tmp_path / "class", tmp_path / "local")
+    assert grade_class(small_course, local) is ExitCode.OK
     assert stable_files(tmp_path / "out") == stable_files(tmp_path / "local")
     reference, *asked = client.asked
     assert [one["files"][0]["text"].splitlines()[0] for one in asked] == ["# 0", "# 1", "# 2"]
     assert {one["settings"]["seed"] for one in asked} == {reference["settings"]["seed"]}
-    assert {key for one in client.asked for key in one} == {
-        "run",
-        "engine_hash",
-        "torch_version",
-        "course_path",
-        "course_hash",
-        "lessons",
-        "files",
-        "settings",
-        "name",
-        "page",
-    }
+    keys = "run engine_hash torch_version course_path course_hash lessons files settings name page"
+    assert {key for one in client.asked for key in one} == {*keys.split()}
 
 
 @pytest.mark.parametrize(
@@ -352,7 +304,7 @@ def test_a_worker_with_another_engine_or_torch_refuses(
     key: str, here: str, small_course: Course
 ) -> None:
     """The message names its version and the client's."""
-    said = answered(small_course, **{key: "0.0.7"})["refused"]
+    said = answered(small_course, **{key: "0.0.7"}).refused
     assert said.startswith(f"{socket.gethostname()}: its {key.replace('_', ' ')} is {here}")
     assert "the client has 0.0.7. Install on all workers" in said
 
@@ -385,7 +337,7 @@ def test_a_copied_engine_with_one_changed_line_refuses(
         return found
 
     assert "ZeroDivisionError" in asked_there()["fault"]
-    report = copy / "core" / "scoring.py"
+    report = copy / "core" / "report.py"
     text = report.read_text("utf-8")
     line = "return max_points if outcome is Outcome.PASSED else 0.0"
     assert line in text
@@ -413,9 +365,9 @@ def test_a_worker_that_is_too_old_to_refuse_is_refused(
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
     """The message names both hashes. A course at another path is named with its path."""
     path = str(small_course.root)
-    said = answered(small_course, course_path=path, course_hash="0123456789abcdef")["refused"]
+    said = answered(small_course, course_path=path, course_hash="0123456789abcdef").refused
     assert "0123456789abcdef" in said and small_course.hash in said
-    assert "/nowhere" in answered(small_course, course_path="/nowhere")["refused"]
+    assert "/nowhere" in answered(small_course, course_path="/nowhere").refused
 
 
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
@@ -443,7 +395,7 @@ def test_a_course_that_changed_is_read_anew_by_the_next_run(
 def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Course) -> None:
     """The worker's own sandbox counts, not the client's."""
     settings = question(small_course, sandbox="require", without=("landlock",))["settings"]
-    said = answered(small_course, settings=settings)["refused"]
+    said = answered(small_course, settings=settings).refused
     assert said.startswith(socket.gethostname())
     assert "files" in said
 
@@ -459,22 +411,16 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
     """The others are graded; the next run tries it again."""
 
     def once(text: str) -> str:
-        return (
-            json.dumps({"fault": "node7: KeyError('x')"})
-            if json.loads(text)["name"] == "student01"
-            else answer(text)
-        )
+        if json.loads(text)["name"] == "student01":
+            return json.dumps({"fault": "node7: KeyError('x')"})
+        return answer(text)
 
     assert grade_here(LocalClient(once)) is ExitCode.ENGINE_FAULT
     entries = {
         one["submission"]: one["gradebook"]
         for one in json.loads((tmp_path / "out" / "results.json").read_text())
     }
-    assert {name: entry["score"] is None for name, entry in entries.items()} == {
-        "student00": False,
-        "student01": True,
-        "student02": False,
-    }
+    assert [entry["score"] is None for entry in entries.values()] == [False, True, False]
     assert "node7: KeyError" in entries["student01"]["problem"]
     again = LocalClient()
     assert grade_here(again) is ExitCode.OK
@@ -505,10 +451,17 @@ def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clusters, "grade_and_repair", lambda *_, **__: [][0])
-    assert (
-        answered(small_course)["fault"]
-        == f"{socket.gethostname()}: IndexError('list index out of range')"
-    )
+    said = f"{socket.gethostname()}: IndexError('list index out of range')"
+    assert answered(small_course).fault == said
+
+
+def cluster_that_returns(future: Future[str]) -> clusters.Cluster:
+    return clusters.Cluster(SimpleNamespace(submit=lambda *_, **__: future))  # type: ignore[arg-type]
+
+
+def grade_by(cluster: clusters.Cluster, course: Course) -> None:
+    slot = clusters.ClusterSlot(cluster)
+    clusters.grade_in_cluster(slot, course, course.lessons, {}, Settings(1), name="x", page=None)
 
 
 @pytest.mark.parametrize(
@@ -528,12 +481,8 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
 ) -> None:
     future: Future[str] = Future()
     future.set_exception(raised())
-    client = SimpleNamespace(submit=lambda *_, **__: future)
-    slot = clusters.ClusterSlot(clusters.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
-        clusters.grade_in_cluster(
-            slot, small_course, small_course.lessons, {}, Settings(1), name="someone", page=None
-        )
+        grade_by(cluster_that_returns(future), small_course)
 
 
 def dask_error(name: str) -> Exception:
@@ -551,18 +500,10 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
     """The task is withdrawn, too."""
     monkeypatch.setattr(clusters, "LOOK_SECONDS", 0.01)
     never: Future[str] = Future()
-    cluster = clusters.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
+    cluster = cluster_that_returns(never)
     cluster.stopping.set()
     with pytest.raises(EngineFault, match="stopped"):
-        clusters.grade_in_cluster(
-            clusters.ClusterSlot(cluster),
-            small_course,
-            small_course.lessons,
-            {},
-            Settings(1),
-            name="someone",
-            page=None,
-        )
+        grade_by(cluster, small_course)
     assert never.cancelled()
 
 

@@ -9,7 +9,8 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +21,21 @@ from factories.downloads import (
     FIRST_GRADESCOPE_SUBMISSION,
     FIRST_MOODLE_PARTICIPANT,
     LAYOUTS,
+    Students,
     write_class,
 )
 from factories.gradebook import ALICE, FAULTY, make_check, make_lesson, make_report
 
 from grader.classroom.exports.feedback import feedback_lines
-from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
+from grader.classroom.gradebook.entry import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
 from grader.cli.batch import BatchOptions, grade_class
-from grader.cli.gradebook import make_comments, read_target
 from grader.core.errors import UsageError
-from grader.core.messages import Settings
 from grader.core.report import Outcome, Report
-from grader.course.course import Course, Lesson
-from grader.course.submission import LessonFile
+from grader.course.course import Course
 
+Desk = Callable[..., Path]
 LARGE, CLASS_SIZE, SMALL = 200, 40, 12
 NAMES = [f"Student {number:03}" for number in range(LARGE)]
 CLASS = NAMES[:CLASS_SIZE]
@@ -57,22 +57,15 @@ def earned(number: int) -> float:
     return 5.0 if number % 3 == 1 else 10.0
 
 
-def recorded(
-    _: object,
-    course: Course,
-    lessons: Sequence[Lesson],
-    files: dict[str, LessonFile],
-    settings: Settings,
-    *,
-    name: str,
-) -> Report:
-    """Return a replacement for grading: each file but the reference contains its points."""
-    wrong = "POINTS = 5" in files["tiny"].text
-    outcomes = (Outcome.PASSED, Outcome.FAILED if wrong else Outcome.PASSED)
-    checks = [
-        make_check(check, outcome, source_line=None if outcome is Outcome.PASSED else 2)
-        for check, outcome in zip(COLUMN.checks, outcomes, strict=True)
-    ]
+def recorded(*task: Any, name: str) -> Report:
+    """Replace grading: each file but the reference contains its points."""
+    _, _, _, files, _ = task
+    first, second = COLUMN.checks
+    if "POINTS = 5" in files["tiny"].text:
+        result = make_check(second, Outcome.FAILED, source_line=2)
+    else:
+        result = make_check(second, Outcome.PASSED)
+    checks = [make_check(first, Outcome.PASSED), result]
     return make_report(name, [make_lesson(COLUMN, checks, file="tiny.py")])
 
 
@@ -82,14 +75,12 @@ class NoHost:
 
 
 @pytest.fixture
-def desk(
-    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Path]:
+def desk(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """Return ``desk(layout)``, which grades a class in a layout, with a roster and a late rule."""
     monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
 
     def run(layout: str, size: int = SMALL, **options: Any) -> Path:
-        files: dict[str, dict[str, str | bytes]] = {
+        files: Students = {
             name: {"tiny.py": f"# {name}\nPOINTS = {earned(number):g}\n"}
             for number, name in enumerate(NAMES[:size])
         }
@@ -139,14 +130,19 @@ def roster_text(layout: str, size: int) -> str:
 
 
 def run_grade(*words: object) -> str:
-    done = CliRunner().invoke(cli, [str(word) for word in words])
-    assert done.exit_code == 0, done.output + str(done.exception)
+    """Return what the command prints; raise what it refuses with."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
     return done.output
 
 
+def table_in(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def marks(out: Path) -> dict[str, dict[str, str]]:
-    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["students"]: row for row in csv.DictReader(file)}
+    return {row["students"]: row for row in table_in(out / "grades.csv")}
 
 
 def name_of(out: Path, label: str) -> str:
@@ -154,20 +150,24 @@ def name_of(out: Path, label: str) -> str:
         return next(entry.name for entry in book.entries() if entry.label == label)
 
 
-PENALTIES = {
-    "plain": {ADA: 20.0, BEN: 40.0},
-    "canvas": {ADA: 20.0, BEN: 40.0},
-    "moodle": {ADA: 20.0, BEN: 40.0},
-    "github": {ADA: 20.0, BEN: 40.0},
-    # Gradescope's export has the time itself, which counts: 10:00 for everybody.
-    "gradescope": {name: 20.0 for name in NAMES if name != CAL},
-}
+def entry_of(out: Path, called: str) -> GradebookEntry:
+    with Gradebook.open(out) as book:
+        return book.entry_of(called)
+
+
+def page_of(out: Path, label: str) -> Path:
+    return out / "reports" / f"{name_of(out, label)}.html"
+
+
+PENALTIES = {ADA: 20.0, BEN: 40.0}
+# Gradescope's export has the time itself, which counts: 10:00 for everybody.
+PENALTIES_IN_GRADESCOPE = {name: 20.0 for name in NAMES if name != CAL}
 
 
 @pytest.mark.parametrize("size", [CLASS_SIZE, pytest.param(LARGE, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_mark_and_every_page_arrives_where_it_belongs(
-    layout: str, size: int, desk: Callable[..., Path]
+    layout: str, size: int, desk: Desk
 ) -> None:
     out = desk(layout, size)
     names = NAMES[:size]
@@ -176,18 +176,18 @@ def test_every_mark_and_every_page_arrives_where_it_belongs(
     run_grade("comment", out, CAL, "Well done, <b>Cal</b>.", "--author", "kim")
     table = marks(out)
     assert len(table) == size
+    penalties = PENALTIES_IN_GRADESCOPE if layout == "gradescope" else PENALTIES
     for number, name in enumerate(names):
         row = table[name]
-        penalty = earned(number) * PENALTIES[layout].get(name, 0.0) / 100
+        penalty = earned(number) * penalties.get(name, 0.0) / 100
         want = earned(number) - penalty + (1.5 if name == DEE else 0.0)
         assert float(row["earned"]) == earned(number)
         assert (float(row["penalty"]), float(row["score"])) == (penalty, want), name
         assert row["section"] == ("A" if number % 2 else "B")
-    ben = (out / "reports" / f"{name_of(out, BEN)}.html").read_text("utf-8")
+    ben = page_of(out, BEN).read_text("utf-8")
     assert "Why this number?" in ben and "POINTS = 5" in ben and "line 2" in ben
     assert "of the earned points are taken off" in ben
-    cal = (out / "reports" / f"{name_of(out, CAL)}.html").read_text("utf-8")
-    assert "&lt;b&gt;Cal&lt;/b&gt;" in cal
+    assert "&lt;b&gt;Cal&lt;/b&gt;" in page_of(out, CAL).read_text("utf-8")
     run_grade("export", out, "--to", "json")
     exported = {one["submission"]: one for one in json.loads((out / "export.json").read_text())}
     said = exported[name_of(out, BEN)]["comments"]
@@ -263,7 +263,7 @@ def canvas_reads(text: str) -> dict[int, dict[int, str]]:
     }
 
 
-def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_moodle_reads_every_mark(desk: Desk, tmp_path: Path) -> None:
     out = desk("moodle", CLASS_SIZE)
     run_grade("comment", out, CAL, "Well done.", "--author", "kim")
     sheet = tmp_path / "worksheet.csv"
@@ -283,7 +283,7 @@ def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
     assert "1 d 1 h late, 40 % off (-2)" in found[FIRST_MOODLE_PARTICIPANT + 1][1]
 
 
-def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_canvas_reads_every_mark(desk: Desk, tmp_path: Path) -> None:
     out = desk("canvas", CLASS_SIZE)
     run_grade("adjust", out, DEE, "--points", "-2.5", "--reason", "spoken about")
     sheet = tmp_path / "gradebook.csv"
@@ -299,9 +299,11 @@ def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
     assert found[FIRST_CANVAS_USER + 3][71] == "7.5"
 
 
-def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+def test_moodle_takes_each_page_back_for_whom_it_is(desk: Desk) -> None:
+    """There are only Moodle's numbers, so the command warns of groups."""
     out = desk("moodle", CLASS_SIZE)
-    run_grade("feedback", out, "--to", "moodle")
+    said = run_grade("feedback", out, "--to", "moodle")
+    assert "look at this: do not upload this zip if students submit in groups" in said
     participants = {FIRST_MOODLE_PARTICIPANT + number for number in range(CLASS_SIZE)}
     with zipfile.ZipFile(out / "feedback-moodle.zip") as archive:
         taken = {
@@ -311,10 +313,10 @@ def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -
     assert len(taken) == CLASS_SIZE
     for number, name in enumerate(CLASS):
         page = taken[FIRST_MOODLE_PARTICIPANT + number, "report.html"]
-        assert page == (out / "reports" / f"{name_of(out, name)}.html").read_bytes()
+        assert page == page_of(out, name).read_bytes()
 
 
-def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+def test_canvas_takes_each_file_back_for_whom_it_is(desk: Desk) -> None:
     """Canvas shows it under the name of the student's file, so it is the code, with remarks."""
     out = desk("canvas", CLASS_SIZE)
     run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
@@ -334,13 +336,13 @@ def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -
     assert "triple triples" not in taken[FIRST_CANVAS_USER, 70001]
 
 
-def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_feedback_says_who_gets_none(desk: Desk) -> None:
     out = desk("plain")
     for system in ("moodle", "canvas"):
         said = run_grade("feedback", out, "--to", system)
         assert f"{ADA}, " in said and "and 4 more: " in said
         assert f"no graded submission has the ids of a download from {system.title()}" in said
-    rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
+    rows = table_in(out / "feedback.csv")
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
     assert "tiny 5/10: triple triples." in rows[1]["feedback"]
@@ -354,53 +356,37 @@ def test_who_has_no_verdict_is_told_no_score() -> None:
     assert "points" in " ".join(feedback_lines(ALICE.public()))
 
 
-def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:
-    said = run_grade("feedback", desk("moodle"), "--to", "moodle")
-    assert "look at this: do not upload this zip if students submit in groups" in said
-
-
-def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_section_is_exported_alone(desk: Desk, tmp_path: Path) -> None:
     out = desk("plain")
     run_grade("export", out, "--to", "csv", "--section", "A", "--output", tmp_path / "a.csv")
-    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["students"] for row in rows] == NAMES[1:SMALL:2]
+    assert [row["students"] for row in table_in(tmp_path / "a.csv")] == NAMES[1:SMALL:2]
     with pytest.raises(UsageError, match=r"Nobody is in the section 'C'.*: A, B"):
-        CliRunner().invoke(
-            cli, ["export", str(out), "--to", "csv", "--section", "C"], catch_exceptions=False
-        )
+        run_grade("export", out, "--to", "csv", "--section", "C")
 
 
-@pytest.mark.parametrize("option", ["--template", "--column"])
-def test_an_option_that_a_format_does_not_have_is_refused(
-    desk: Callable[..., Path], option: str
-) -> None:
-    words = ["export", str(desk("plain")), "--to", "csv", option, "x"]
-    with pytest.raises(UsageError, match=f"{option} works only with --to canvas and --to moodle"):
-        CliRunner().invoke(cli, words, catch_exceptions=False)
+def test_an_option_that_a_format_does_not_have_is_refused(desk: Desk) -> None:
+    out = desk("plain")
+    for option in ("--template", "--column"):
+        said = f"{option} works only with --to canvas and --to moodle"
+        with pytest.raises(UsageError, match=said):
+            run_grade("export", out, "--to", "csv", option, "x")
 
 
 # ------------------------------------------------------------------------ comments, forget, rename
 
 
-def test_a_file_of_comments_is_taken_whole_or_not_at_all(
-    desk: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_file_of_comments_is_taken_whole_or_not_at_all(desk: Desk, tmp_path: Path) -> None:
     out = desk("plain")
     file = tmp_path / "comments.csv"
-    file.write_text(
-        f"name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},tiny,9,bad\n", encoding="utf-8"
-    )
+    file.write_text(f"name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},tiny,9,bad\n")
     with pytest.raises(UsageError, match=r"comments.csv:3: Student 001 has no line 9 in tiny"):
-        CliRunner().invoke(cli, ["comment", str(out), "--file", str(file)], catch_exceptions=False)
-    with Gradebook.open(out) as book:
-        assert book.entry_of(ADA).comments == ()
+        run_grade("comment", out, "--file", file)
+    assert entry_of(out, ADA).comments == ()
     file.write_text(f'name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},,,"a, b"\n')
     assert "2 comments on 2 submissions" in run_grade("comment", out, "--file", file)
     assert "2 already existed" in run_grade("comment", out, "--file", file)
-    with Gradebook.open(out) as book:
-        assert [one.text for one in book.entry_of(BEN).comments] == ["a, b"]
-        (one,) = book.entry_of(ADA).comments
+    assert [one.text for one in entry_of(out, BEN).comments] == ["a, b"]
+    (one,) = entry_of(out, ADA).comments
     assert (one.lesson, one.line, one.code) == ("tiny", 2, "POINTS = 10")
     run_grade("comment", out, ADA, "--withdraw", one.number)
     with Gradebook.open(out) as book:
@@ -408,35 +394,24 @@ def test_a_file_of_comments_is_taken_whole_or_not_at_all(
         assert book.db.execute("SELECT count(*) FROM comments").fetchone() == (2,)
 
 
-@pytest.mark.parametrize(
-    ("target", "text", "said"),
-    [
+def test_a_comment_on_nothing_is_refused(desk: Desk, tmp_path: Path) -> None:
+    """A name in a file comes with its line."""
+    out, file = desk("plain"), tmp_path / "comments.csv"
+    for target, text, said in (
         (f"{ADA}:huge", "x", "has no lesson 'huge'"),
         (f"{ADA}:tiny:x", "x", "is not NAME, NAME:LESSON or NAME:LESSON:LINE"),
         (f"{ADA}:tiny:0", "x", "has no line 0"),
         (ADA, "  ", "comment is empty"),
         ("Nobody", "x", "no submission 'Nobody'"),
-    ],
-)
-def test_a_comment_on_nothing_is_refused(
-    desk: Callable[..., Path], target: str, text: str, said: str
-) -> None:
-    with pytest.raises(UsageError, match=said):
-        make_comments(desk("plain"), [read_target(target, text)], "kim")
-
-
-def test_an_unknown_name_in_a_file_of_comments_comes_with_its_line(
-    desk: Callable[..., Path], tmp_path: Path
-) -> None:
-    file = tmp_path / "comments.csv"
-    file.write_text("name,comment\nNobody,good\n", encoding="utf-8")
+    ):
+        with pytest.raises(UsageError, match=said):
+            run_grade("comment", out, target, text)
+    file.write_text("name,comment\nNobody,good\n")
     with pytest.raises(UsageError, match=r"comments.csv:2: .* no submission 'Nobody'"):
-        CliRunner().invoke(
-            cli, ["comment", str(desk("plain")), "--file", str(file)], catch_exceptions=False
-        )
+        run_grade("comment", out, "--file", file)
 
 
-def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path]) -> None:
+def test_a_forgotten_student_is_in_no_output_until_undo(desk: Desk) -> None:
     out = desk("plain")
     before = marks(out)
     page = out / "reports" / f"{ADA}.html"
@@ -448,14 +423,14 @@ def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path
     assert ADA not in marks(out)
     assert "forgotten" in run_grade("forget", out)
     with pytest.raises(UsageError, match=f"{ADA} is forgotten. To undo this: grade forget"):
-        make_comments(out, [read_target(ADA, "good")], "kim")
+        run_grade("comment", out, ADA, "good")
     run_grade("forget", out, ADA, "--undo")
     assert marks(out) == before
     assert page.exists()
 
 
 def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
-    desk: Callable[..., Path], tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
     """The folder was renamed, and graded under its new name before anybody noticed."""
     out = desk("plain")
@@ -466,31 +441,27 @@ def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
     desk("plain", place=tmp_path / "class", roster=None)
     assert {ADA, "Ada"} <= set(marks(out))
     run_grade("rename", out, ADA, "Ada", "--merge")
-    with Gradebook.open(out) as book:
-        entry = book.entry("Ada")
-        assert (entry.attempt, entry.earned, entry.adjusted_by) == (2, 5.0, -1.0)
-        assert [one.text for one in entry.comments] == ["good"]
-        with pytest.raises(UsageError, match="no submission"):
-            book.entry(ADA)
+    entry = entry_of(out, "Ada")
+    assert (entry.attempt, entry.earned, entry.adjusted_by) == (2, 5.0, -1.0)
+    assert [one.text for one in entry.comments] == ["good"]
+    with Gradebook.open(out) as book, pytest.raises(UsageError, match="no submission"):
+        book.entry(ADA)
     assert not (out / "reports" / f"{ADA}.html").exists()
     run_grade("rename", out, "Ada", "--undo")
-    with Gradebook.open(out) as book:
-        old, new = book.entry(ADA), book.entry("Ada")
-        assert (old.attempt, old.earned, old.adjusted_by) == (1, 10.0, -1.0)
-        assert (new.attempt, new.earned, new.adjusted_by) == (1, 5.0, 0.0)
+    old, new = entry_of(out, ADA), entry_of(out, "Ada")
+    assert (old.attempt, old.earned, old.adjusted_by) == (1, 10.0, -1.0)
+    assert (new.attempt, new.earned, new.adjusted_by) == (1, 5.0, 0.0)
     with pytest.raises(UsageError, match="neither forgotten nor renamed"):
-        CliRunner().invoke(cli, ["rename", str(out), "Ada", "--undo"], catch_exceptions=False)
+        run_grade("rename", out, "Ada", "--undo")
 
 
-def test_a_submission_does_not_become_another_students_by_a_typing_error(
-    desk: Callable[..., Path],
-) -> None:
+def test_a_submission_does_not_become_another_students_by_a_typing_error(desk: Desk) -> None:
     """Both are named, nothing changes, and --merge does what the message says."""
     out = desk("plain")
     before = marks(out)
     said = rf"both {ADA} and {BEN}, so nothing was renamed.*rename {out} '{ADA}' '{BEN}' --merge"
     with pytest.raises(UsageError, match=said):
-        CliRunner().invoke(cli, ["rename", str(out), ADA, BEN], catch_exceptions=False)
+        run_grade("rename", out, ADA, BEN)
     assert marks(out) == before
     assert f"{ADA} is now part of {BEN}" in run_grade("rename", out, ADA, BEN, "--merge")
     assert ADA not in marks(out)
@@ -499,21 +470,17 @@ def test_a_submission_does_not_become_another_students_by_a_typing_error(
 
 
 def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
-    desk: Callable[..., Path], tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
     """They keep the roster's id and time. The next run leaves it so, and --undo ends it."""
-    place, roster = tmp_path / "class", tmp_path / "names.csv"
-    for name, text in (("zz1", "POINTS = 5\n"), ("zz2", "POINTS = 10\n")):
-        (place / name).mkdir(parents=True)
-        (place / name / "tiny.py").write_text(text)
-    (place / "zz2" / "tiny.py").rename(place / "zz2" / "other.txt")
+    roster = tmp_path / "names.csv"
+    files: Students = {"zz1": {"tiny.py": "POINTS = 5\n"}, "zz2": {"other.txt": "POINTS = 10\n"}}
+    place = write_class("plain", tmp_path / "class", files)
     roster.write_text("name,sid,submitted_at\nCy Young,7,2026-03-01T11:00Z\nDi Xu,8,\n")
 
     def rows() -> dict[str, tuple[str, ...]]:
-        return {
-            name: tuple(row[key] for key in ("state", "ids", "earned", "score"))
-            for name, row in marks(out).items()
-        }
+        shown = itemgetter("state", "ids", "earned", "score")
+        return {name: shown(row) for name, row in marks(out).items()}
 
     out = desk("plain", place=place, roster=roster)
     before = rows()
@@ -531,22 +498,20 @@ def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
     assert rows() == before
 
 
-def test_of_two_renames_the_later_is_undone_first(desk: Callable[..., Path]) -> None:
+def test_of_two_renames_the_later_is_undone_first(desk: Desk) -> None:
     """Otherwise the submission would be in the gradebook twice."""
     out = desk("plain")
     before = marks(out)
     run_grade("rename", out, ADA, "Ada")
     run_grade("rename", out, "Ada", "Ada L")
     with pytest.raises(UsageError, match=r"renamed again, to Ada L\. Undo that first"):
-        CliRunner().invoke(cli, ["rename", str(out), "Ada", "--undo"], catch_exceptions=False)
+        run_grade("rename", out, "Ada", "--undo")
     run_grade("rename", out, "Ada L", "--undo")
     run_grade("rename", out, "Ada", "--undo")
     assert marks(out) == before
 
 
-def test_a_renamed_folder_does_not_come_back_under_its_old_name(
-    desk: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_renamed_folder_does_not_come_back_under_its_old_name(desk: Desk, tmp_path: Path) -> None:
     """Except if the download has a submission of the new name as well."""
     out = desk("plain")
     run_grade("rename", out, ADA, "Ada")

@@ -99,9 +99,8 @@ def test_honest_grades_do_not_hang_on_the_neighbours(
     alone, mixed = tmp_path / "alone", tmp_path / "mixed"
     write_honest(alone, count)
     write_honest(mixed, count)
-    names = (
-        list(QUICK) if count == len(QUICK) else [attack.name for attack in all_attacks()][-count:]
-    )
+    some = [attack.name for attack in all_attacks()][-count:]
+    names = QUICK if count == len(QUICK) else some
     write_hostile(mixed, tmp_path / "stages", names, stages)
     wanted = graded(alone, tmp_path / "alone_out", workers=1)
     found = graded(mixed, tmp_path / "mixed_out", workers=2)

@@ -14,7 +14,6 @@ from grader.classroom.gradebook.entry import (
     EXAMPLE,
     Lateness,
     LateRule,
-    duration,
     read_extension,
     read_rule,
 )
@@ -74,7 +73,7 @@ def test_an_extension_moves_the_due_date_and_the_latest_of_a_team_counts() -> No
     assert RULE.lateness(handed_in, ["+1d", "2026-12-04T00:00+09:00"]) is None
     late = RULE.lateness(handed_in, ["+1d"])
     assert late is not None
-    assert (late.percent, duration(late.seconds)) == (20.0, "1 d 1 min")
+    assert (late.percent, late.duration) == (20.0, "1 d 1 min")
     assert RULE.lateness(handed_in, ["2026-01-01T00:00Z"]) == RULE.lateness(handed_in)
     assert read_extension(" +36h ") == "+36h"
     for wrong in ("two days", "2026-12-04", "+3"):
@@ -94,4 +93,4 @@ def test_a_penalty_is_of_what_was_earned_and_leaves_what_a_person_gave() -> None
     [(5, "under a minute"), (61, "1 min"), (3_700, "1 h 1 min"), (2 * DAY + 7_300, "2 d 2 h")],
 )
 def test_how_late_is_told_in_two_units(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert Lateness(DUE, seconds, 0.0).duration == text

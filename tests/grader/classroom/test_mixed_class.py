@@ -12,7 +12,9 @@ import re
 import signal
 import subprocess
 from html import escape
+from operator import itemgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,41 +44,25 @@ KILLS = 20
 LOOK_SECONDS = 0.05
 
 
-class UnclosedHost:
-    """The tests' host, which a batch does not close."""
-
-    def __init__(self, host: ForkServerClient) -> None:
-        self.judge = host.judge
-
-    def close(self) -> None:
-        pass
-
-
 def verdicts(out: Path) -> dict[str, Any]:
     """Return, by student, the score, and for each check its seed, outcome and points."""
-    entries = json.loads((out / "results.json").read_text("utf-8"))
-    return {
-        entry["submission"]: (
-            entry["gradebook"]["score"],
-            [checks(lesson) for lesson in entry["lessons"]],
-        )
-        for entry in entries
-    }
+    found = {}
+    for entry in json.loads((out / "results.json").read_text("utf-8")):
+        lessons = [checks(lesson) for lesson in entry["lessons"]]
+        found[entry["submission"]] = (entry["gradebook"]["score"], lessons)
+    return found
 
 
 def checks(lesson: dict[str, Any]) -> list[Any]:
-    named = [
-        [check[key] for key in ("id", "outcome", "points", "diagnosis", "seed")]
-        for check in lesson["checks"]
-    ]
-    return [lesson["id"], lesson["status"], lesson["score"], *named]
+    seen = itemgetter("id", "outcome", "points", "diagnosis", "seed")
+    return [lesson["id"], lesson["status"], lesson["score"], *map(seen, lesson["checks"])]
 
 
 def test_a_class_has_the_same_grades_in_every_layout(
     tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     students = mixed_students(12, small_course.lessons, seed=4)
-    borrowed: Any = UnclosedHost(host)
+    borrowed: Any = SimpleNamespace(judge=host.judge, close=lambda: None)
     found = {}
     for layout in LAYOUTS:
         place, out = write_class(layout, tmp_path / layout, students), tmp_path / f"{layout}_out"
@@ -84,15 +70,10 @@ def test_a_class_has_the_same_grades_in_every_layout(
         assert grade_class(small_course, wanted, make_host=lambda: borrowed) is ExitCode.OK
         found[layout] = verdicts(out)
     assert set(found["plain"]) == set(students)
-    assert {lesson[1] for _, lessons in found["plain"].values() for lesson in lessons} == {
-        "passed",
-        "failed",
-        "not_started",
-        "invalid",
-    }
-    assert {layout: grades == found["plain"] for layout, grades in found.items()} == dict.fromkeys(
-        LAYOUTS, True
-    )
+    statuses = {lesson[1] for _, lessons in found["plain"].values() for lesson in lessons}
+    assert statuses == {"passed", "failed", "not_started", "invalid"}
+    for layout in LAYOUTS:
+        assert found[layout] == found["plain"], layout
 
 
 # ------------------------------------------------------------------------------------ a large class
@@ -110,13 +91,9 @@ def large_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Pat
         attackers=min(len(ATTACK_NAMES), STUDENTS // 10),
         common_mistakes=COMMON,
     )
-    assert (
-        grade_class(
-            course,
-            large_batch_options(write_class("plain", place / "class", students), place / "out"),
-        )
-        is ExitCode.OK
-    )
+    write_class("plain", place / "class", students)
+    options = large_batch_options(place / "class", place / "out")
+    assert grade_class(course, options) is ExitCode.OK
     return students, place
 
 
@@ -138,19 +115,11 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
     found = verdicts(large_class[1] / "out")
     assert set(found) == set(large_class[0])
     course = load_course(find_course())
-    seen = {
-        lesson.id: {
-            row[1] for _, lessons in found.values() for row in lessons if row[0] == lesson.id
-        }
-        for lesson in course.lessons
-    }
-    assert seen == {
-        lesson.id: {"passed", "failed", "not_started", "invalid", "missing"}
-        for lesson in course.lessons
-    }
-    assert {name: found[name.replace("_", "")][0] for name in ATTACK_NAMES} == dict.fromkeys(
-        ATTACK_NAMES, 0.0
-    )
+    rows = [row for _, lessons in found.values() for row in lessons]
+    for lesson in course.lessons:
+        seen = {row[1] for row in rows if row[0] == lesson.id}
+        assert seen == {"passed", "failed", "not_started", "invalid", "missing"}
+    assert {found[name.replace("_", "")][0] for name in ATTACK_NAMES} == {0.0}
 
 
 @pytest.mark.proof

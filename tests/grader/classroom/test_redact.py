@@ -10,9 +10,9 @@ import pytest
 from grader.classroom.exports.classroom50 import release_body, result
 from grader.classroom.exports.common import ExportRequest
 from grader.classroom.exports.feedback import feedback_lines, files_for_canvas
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.entry import GradebookEntry
 from grader.classroom.public_report import WITHHELD, withheld
+from grader.cli.exports import FORMATS
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import (
     CheckResult,
@@ -151,7 +151,7 @@ def test_feedback_and_classroom_50_have_nothing_of_it() -> None:
     shown = ENTRY.public()
     data = result(shown, {}, {})
     pieces = files_for_canvas([shown], lambda name: b"", lambda name, lesson: "return x\n")
-    made = f"{data}{release_body(shown, data, Catalogue(), page='p')}{list(pieces)}"
+    made = f"{data}{release_body(shown, data, Catalogue())}{list(pieces)}"
     made += "".join(feedback_lines(shown))
     assert made.count("doubles x") >= 4
     assert SECRET not in made

@@ -15,7 +15,6 @@ import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import polib
@@ -82,23 +81,37 @@ def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Co
     catalogue.
     """
     root = Path(shutil.copytree(small_course.root, tmp_path_factory.mktemp("course") / "course"))
-    with (root / "tests" / "checks" / "tiny" / "test_visible.py").open("a") as checks:
-        checks.write(VISIBLE)
-    with (root / "tests" / "checks" / "tiny" / "diagnosis.py").open("a") as rules:
-        rules.write("\n\nONLY = ('test_double', 'test_gradient_of_double')\n")
-    with (root / "tests" / "checks" / "tiny" / "scenarios.py").open("a") as scenarios:
-        scenarios.write("\n\ndef unused(student):\n    return 1\n")
+    for name, text in {
+        "test_visible.py": VISIBLE,
+        "diagnosis.py": "\n\nONLY = ('test_double', 'test_gradient_of_double')\n",
+        "scenarios.py": "\n\ndef unused(student):\n    return 1\n",
+    }.items():
+        with (root / "tests" / "checks" / "tiny" / name).open("a") as file:
+            file.write(text)
     (root / "exercises" / "tiny" / "ko.po").write_text(CATALOGUE, "utf-8")
     return load_course(root)
 
 
 @pytest.fixture(scope="module")
-def released_bundle(
-    course: Course, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, list[Released]]:
-    """Return a bundle and the command's output."""
+def released(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a bundle."""
     folder = tmp_path_factory.mktemp("released") / "handout"
-    return folder, write_release(course, course.lessons, folder)
+    assert write_release(course, course.lessons, folder) == [
+        Released("tiny", 4, 6.5, HeldBack(5, 5.5))
+    ]
+    return folder
+
+
+@pytest.fixture
+def bundle(released: Path, tmp_path: Path) -> Path:
+    """Return a copy of the bundle, which a test may change."""
+    return Path(shutil.copytree(released, tmp_path / "bundle"))
+
+
+@pytest.fixture
+def own_course(small_course: Course, tmp_path: Path) -> Course:
+    """Return a copy of the small course, which a test may change."""
+    return load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -110,21 +123,15 @@ def files_of(folder: Path) -> dict[str, str]:
     }
 
 
-def grade_process(bundle: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run the bundle's own engine in it, as a student does."""
-    environment = {
-        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
-    }
-    environment |= {
-        "PYTHONPATH": str(bundle / "engine"),
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    command = [sys.executable, "-m", "grader", *words]
+def run_in(bundle: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a bundle with its own engine, as a student does."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    ours = {"PYTHONPATH": str(bundle / "engine"), "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         command,
         cwd=bundle,
-        env=environment,
+        env=kept | ours | environment,
+        check=False,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -135,19 +142,14 @@ def grade_process(bundle: Path, *words: str) -> subprocess.CompletedProcess[str]
 # --------------------------------------------------------------------------------- what is in there
 
 
-def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Released]]) -> None:
-    found = files_of(released_bundle[0])
-    exercises, checks = "course/exercises/tiny", "course/tests/checks/tiny"
+def test_a_bundle_holds_what_students_need(released: Path) -> None:
+    found = files_of(released)
+    checks = ("test_visible.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
     assert {path for path in found if "tiny" in path} == {
         "tiny/tiny.py",
         "tiny/README.md",
-        f"{exercises}/tiny.py",
-        f"{exercises}/hints.toml",
-        f"{exercises}/ko.po",
-        f"{checks}/test_visible.py",
-        f"{checks}/scenarios.py",
-        f"{checks}/diagnosis.py",
-        f"{checks}/diagnosis.toml",
+        *(f"course/exercises/tiny/{name}" for name in ("tiny.py", "hints.toml", "ko.po")),
+        *(f"course/tests/checks/tiny/{name}" for name in checks),
     }
     beside = (".github", "course/exercises/course", "course/exercises/release")
     front = {path for path in found if "/" not in path or path.startswith(beside)}
@@ -159,27 +161,21 @@ def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Rel
         "course/exercises/course.toml",
         "course/exercises/release.toml",
     }
-    assert "engine/grader/_templates/report.html" in found
-    assert "engine/grader/judge/common_mistakes.toml" in found
-    assert "engine/pyproject.toml" in found
+    engine = {"grader/_templates/report.html", "grader/judge/common_mistakes.toml"}
+    assert {f"engine/{path}" for path in (*engine, "pyproject.toml")} <= found.keys()
 
 
-def test_a_bundle_holds_no_hidden_check_and_no_solution(
-    released_bundle: tuple[Path, list[Released]], course: Course
-) -> None:
+def test_a_bundle_holds_no_hidden_check_and_no_solution(released: Path, course: Course) -> None:
     """Every file is searched for hidden checks' names and titles and for solutions' regions."""
     lesson = course.lesson("tiny")
     hidden = lesson.hidden_checks[0].read_text("utf-8")
     names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
     titles = re.findall(r'^    """(.+)"""$', hidden, re.MULTILINE)
     assert len(names) == len(titles) == 4
-    wanted = re.findall(
-        r"^ *# solution\n((?:.*\n)*?) *# end solution",
-        lesson.solution.read_text("utf-8"),
-        re.MULTILINE,
-    )
+    solution = lesson.solution.read_text("utf-8")
+    wanted = re.findall(r"^ *# solution\n((?:.*\n)*?) *# end solution", solution, re.MULTILINE)
     assert len(wanted) == 3
-    for path, text in files_of(released_bundle[0]).items():
+    for path, text in files_of(released).items():
         for word in (*names, *titles):
             assert not re.search(rf"\b{re.escape(word)}\b", text), path
         if not path.startswith("engine/"):
@@ -187,65 +183,39 @@ def test_a_bundle_holds_no_hidden_check_and_no_solution(
                 assert region.splitlines()[-1] not in text.splitlines(), path
 
 
-def test_a_bundle_says_how_much_it_holds_back(released_bundle: tuple[Path, list[Released]]) -> None:
+def test_a_bundle_says_how_much_it_holds_back(released: Path) -> None:
     """Hidden checks count, and visible ones that ask the reference; bonus is separate."""
-    folder, released = released_bundle
-    assert released == [Released("tiny", 4, 6.5, HeldBack(5, 5.5))]
-    assert load_course(folder / "course").lesson("tiny").held == HeldBack(5, 5.5)
-    readme = " ".join((folder / "README.md").read_text("utf-8").split())
+    assert load_course(released / "course").lesson("tiny").held == HeldBack(5, 5.5)
+    readme = " ".join((released / "README.md").read_text("utf-8").split())
     assert "worth 6.5 points. 5 more checks, worth 5.5 points, are held back" in readme
-    assert "6.5점" in (folder / "README.ko.md").read_text("utf-8")
+    assert "6.5점" in (released / "README.ko.md").read_text("utf-8")
 
 
-def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(
-    released_bundle: tuple[Path, list[Released]],
-) -> None:
-    catalogue = polib.pofile(str(released_bundle[0] / "course" / "exercises" / "tiny" / "ko.po"))
+def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(released: Path) -> None:
+    catalogue = polib.pofile(str(released / "course" / "exercises" / "tiny" / "ko.po"))
     assert [entry.msgid for entry in catalogue] == ["double returns twice x"]
 
 
 @pytest.fixture(scope="module")
-def clone(
-    released_bundle: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Return a clone of a repository that an instructor made of the bundle."""
+def clone(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a clone of a repository that an instructor made of the bundle, with no settings."""
     place = tmp_path_factory.mktemp("repository")
-    handout = Path(shutil.copytree(released_bundle[0], place / "handout"))
-    git(handout, "init", "--quiet")
-    git(handout, "add", "--all")
-    git(
-        handout,
-        "-c",
-        "user.name=i",
-        "-c",
-        "user.email=i@school.example",
-        "commit",
-        "--quiet",
-        "--message",
-        "lessons",
-    )
-    git(place, "clone", "--quiet", "handout", "clone")
+    handout = Path(shutil.copytree(released, place / "handout"))
+    plain = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for command in (
+        "git init --quiet",
+        "git add --all",
+        "git -c user.name=i -c user.email=i@school.example commit --quiet --message lessons",
+        "git clone --quiet . ../clone",
+    ):
+        subprocess.run(command.split(), cwd=handout, check=True, env=plain)
     return place / "clone"
 
 
-def git(folder: Path, *words: str) -> None:
-    """Run git without anybody's settings."""
-    subprocess.run(
-        ["git", *words],
-        cwd=folder,
-        check=True,
-        env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"},
-    )
-
-
-def test_a_clone_of_a_bundle_is_all_of_it(
-    released_bundle: tuple[Path, list[Released]], clone: Path
-) -> None:
+def test_a_clone_of_a_bundle_is_all_of_it(released: Path, clone: Path) -> None:
     """Its .gitignore excludes files only where learners make them."""
     there = {path.relative_to(clone).as_posix() for path in clone.rglob("*") if path.is_file()}
-    assert {path for path in there if not path.startswith(".git/")} == set(
-        files_of(released_bundle[0])
-    )
+    assert {path for path in there if not path.startswith(".git/")} == set(files_of(released))
 
 
 def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Path) -> None:
@@ -261,94 +231,56 @@ def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Pa
         (shims / name).write_text(f"#!/bin/sh\n{does}\n")
         (shims / name).chmod(0o755)
     (clone / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
-    environment = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ} | {
+    environment = {
         "PATH": f"{shims}:{os.environ['PATH']}",
-        "PYTHONPATH": str(clone / "engine"),
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "GITHUB_WORKSPACE": str(clone),
         "GITHUB_STEP_SUMMARY": str(summary),
         "GITHUB_ACTIONS": "true",
     }
-    steps = yaml.safe_load((clone / ".github" / "workflows" / "grade.yml").read_text("utf-8"))[
-        "jobs"
-    ]["grade"]["steps"]
-    commands = [step["run"] for step in steps if "run" in step]
-    given: dict[str, Any] = {
-        "cwd": clone,
-        "env": environment,
-        "capture_output": True,
-        "text": True,
-        "timeout": 120,
-    }
+    workflow = yaml.safe_load((clone / ".github" / "workflows" / "grade.yml").read_text("utf-8"))
+    commands = [step["run"] for step in workflow["jobs"]["grade"]["steps"] if "run" in step]
     installed, graded = (
-        subprocess.run(["bash", "-e", "-c", command], check=False, **given) for command in commands
+        run_in(clone, "bash", "-e", "-c", command, **environment) for command in commands
     )
     assert (installed.returncode, graded.returncode, graded.stderr) == (0, 1, "")
     assert (tmp_path / "pip").read_text().splitlines()[-1] == "install ./engine"
     (annotation,) = [line for line in graded.stdout.splitlines() if line.startswith("::error ")]
-    assert annotation.startswith(
-        "::error file=tiny/tiny.py,line=1,title=tiny%3A double returns twice x::"
-    )
+    place = "::error file=tiny/tiny.py,line=1,title=tiny%3A double returns twice x::"
+    assert annotation.startswith(place)
     assert summary.read_text("utf-8").startswith("## clone: ")
 
 
 @pytest.mark.proof  # test_packaging builds the same engine's wheel
-def test_the_engine_in_a_bundle_is_installed_whole(
-    released_bundle: tuple[Path, list[Released]], tmp_path: Path
-) -> None:
+def test_the_engine_in_a_bundle_is_installed_whole(bundle: Path, tmp_path: Path) -> None:
     """Files that the bundle's .gitignore names, such as report.html, are part of the installed
     engine.
     """
-    backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-    # A copy, because pip leaves its traces where it builds.
-    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "./engine",
-        "--no-deps",
-        "--quiet",
-        *backend,
-        "--wheel-dir",
-        str(tmp_path),
-    ]
-    subprocess.run(
-        command, check=True, cwd=bundle, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    )
+    wanted = set(files_of(bundle / "engine"))
+    options = ["--no-deps", "--quiet", "--wheel-dir", str(tmp_path)]
+    options += ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
+    command = [sys.executable, "-m", "pip", "wheel", "./engine", *options]
+    quiet = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run(command, check=True, cwd=bundle, env=quiet)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         installed = {name for name in wheel.namelist() if name.startswith("grader/")}
-    assert installed == {
-        path.removeprefix("engine/")
-        for path in files_of(released_bundle[0])
-        if path.startswith("engine/grader/")
-    }
+    assert installed == {path for path in wanted if path.startswith("grader/")}
 
 
 # ----------------------------------------------------------------------------------- grading in one
 
 
-def test_in_a_bundle_all_right_is_never_full_marks(
-    released_bundle: tuple[Path, list[Released]], tmp_path: Path
-) -> None:
+def test_in_a_bundle_all_right_is_never_full_marks(bundle: Path) -> None:
     """Terminal, page and JSON say what is held back; the exit code is 0 because nothing here is
     wrong.
     """
-    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
-    run = grade_process(bundle, "--json", "report.json")
+    run = run_in(bundle, sys.executable, "-m", "grader", "--json", "report.json")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith("tiny  6.5 / 12  4 right · 5 held back\n")
     assert "5.5 points held back" in run.stdout
-    data: dict[str, Any] = json.loads((bundle / "report.json").read_text("utf-8"))
-    jsonschema.validate(
-        data,
-        json.loads(
-            (bundle / "engine" / "grader" / "core" / "report.schema.json").read_text("utf-8")
-        ),
-    )
+    report, schema = bundle / "report.json", bundle / "engine/grader/core/report.schema.json"
+    data = json.loads(report.read_text("utf-8"))
+    jsonschema.validate(data, json.loads(schema.read_text("utf-8")))
     (lesson,) = data["lessons"]
     found = [lesson[key] for key in ("status", "score", "max_score", "held_checks", "held_points")]
     assert found == ["failed", 6.5, 12.0, 5, 5.5]
@@ -358,20 +290,15 @@ def test_in_a_bundle_all_right_is_never_full_marks(
 
 
 @pytest.fixture
-def engine_of_the_bundle(
-    released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def engine_of_the_bundle(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let this engine look for courses as one in a bundle does: it has none of its own."""
-    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", released_bundle[0] / "nowhere")
-    monkeypatch.setattr("grader.course.course.CHECKOUT", released_bundle[0] / "engine")
+    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", released / "nowhere")
+    monkeypatch.setattr("grader.course.course.CHECKOUT", released / "engine")
 
 
 @pytest.mark.usefixtures("engine_of_the_bundle")
-def test_in_a_bundle_mistakes_are_named(
-    grade: Callable[..., Run], released_bundle: tuple[Path, list[Released]], tmp_path: Path
-) -> None:
+def test_in_a_bundle_mistakes_are_named(grade: Callable[..., Run], bundle: Path) -> None:
     """This also works from a folder inside it."""
-    bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
     run = grade(bundle, "--in", "tiny", "--no-html")
     assert run.code == 1
@@ -379,14 +306,14 @@ def test_in_a_bundle_mistakes_are_named(
 
 
 def test_an_engine_with_a_course_never_takes_a_bundles(
-    released_bundle: tuple[Path, list[Released]], request: pytest.FixtureRequest
+    released: Path, request: pytest.FixtureRequest
 ) -> None:
     """Otherwise, grading a student's folder would run checks from that folder."""
-    assert find_course(None, here=released_bundle[0]) == find_course(None)
+    assert find_course(None, here=released) == find_course(None)
     request.getfixturevalue("engine_of_the_bundle")
-    assert find_course(None, here=released_bundle[0] / "tiny") == released_bundle[0] / "course"
+    assert find_course(None, here=released / "tiny") == released / "course"
     with pytest.raises(CourseError):
-        find_course(None, here=released_bundle[0].parent)
+        find_course(None, here=released.parent)
 
 
 def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -> None:
@@ -396,16 +323,12 @@ def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -
         f'[[lesson]]\nid = "{name}"\ntitle = "T"\nsummary = "S"\nnames = []\nbuilds_on = {needs}\n'
         for name, needs in (("a", []), ("b", ["a"]), ("c", ["a", "b"]))
     )
-    (exercises / "course.toml").write_text(
-        'id = "x"\ntitle = "X"\nversion = "1"\n' + "".join(lessons), "utf-8"
-    )
-    (exercises / "release.toml").write_text(
-        "[b]\nchecks = 1\npoints = 1.0\n[c]\nchecks = 0\npoints = 0\n", "utf-8"
-    )
-    assert [(lesson.id, lesson.builds_on) for lesson in load_course(tmp_path).lessons] == [
-        ("b", ()),
-        ("c", ("b",)),
-    ]
+    course = 'id = "x"\ntitle = "X"\nversion = "1"\n' + "".join(lessons)
+    release = "[b]\nchecks = 1\npoints = 1.0\n[c]\nchecks = 0\npoints = 0\n"
+    (exercises / "course.toml").write_text(course, "utf-8")
+    (exercises / "release.toml").write_text(release, "utf-8")
+    found = [(lesson.id, lesson.builds_on) for lesson in load_course(tmp_path).lessons]
+    assert found == [("b", ()), ("c", ("b",))]
 
 
 # ----------------------------------------------------------------------------------------- refusals
@@ -418,55 +341,57 @@ def test_a_folder_that_holds_anything_is_left_alone(course: Course, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_a_bundle_is_not_released_again(
-    released_bundle: tuple[Path, list[Released]], tmp_path: Path
-) -> None:
-    bundled = load_course(released_bundle[0] / "course")
+def test_a_bundle_is_not_released_again(released: Path, tmp_path: Path) -> None:
+    bundled = load_course(released / "course")
     with pytest.raises(UsageError, match="folder that grade release made"):
         write_release(bundled, bundled.lessons, tmp_path / "again")
 
 
-def test_a_reference_that_does_not_pass_stops_a_release(
-    small_course: Course, tmp_path: Path
+@pytest.mark.parametrize(
+    ("path", "old", "new", "said"),
+    [
+        ("solutions/tiny.py", "2 * x", "5 * x", r"tiny\.double does not pass.*grade verify tiny"),
+        (
+            "exercises/tiny/README.md",
+            "\n",
+            "\n    return 3 * x\n",
+            r"tiny/README.md would contain a part of the solution of tiny: 'return 3 \* x'",
+        ),
+    ],
+    ids=["the reference does not pass", "a README has a line of the solution"],
+)
+def test_a_broken_course_is_not_released_and_nothing_is_left_behind(
+    path: str, old: str, new: str, said: str, own_course: Course, tmp_path: Path
 ) -> None:
-    """Nothing is left behind."""
-    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
-    solution = course.lesson("tiny").solution
-    solution.write_text(solution.read_text("utf-8").replace("2 * x", "5 * x"), "utf-8")
-    with pytest.raises(CourseError, match=r"tiny\.double does not pass.*grade verify tiny"):
-        write_release(course, course.lessons, tmp_path / "out" / "handout")
+    file = own_course.root / path
+    file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
+    with pytest.raises(CourseError, match=said):
+        write_release(own_course, own_course.lessons, tmp_path / "out" / "handout")
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_course_that_gives_itself_away_is_not_released(
-    small_course: Course, tmp_path: Path
-) -> None:
-    """A README has a line of the solution; nothing is left behind."""
-    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
-    (course.lesson("tiny").folder / "README.md").write_text(
-        "Write this:\n\n    return 3 * x\n", "utf-8"
-    )
-    with pytest.raises(
-        CourseError,
-        match=r"tiny/README.md would contain a part of the solution of tiny: 'return 3 \* x'",
-    ):
-        write_release(course, course.lessons, tmp_path / "out" / "handout")
-    assert list((tmp_path / "out").iterdir()) == []
+SOLUTION = "part of the solution of tiny"
+INSIDE = '# such as "return 2 * x" here\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("name", "text", "said"),
     [
-        ("see test_limit\n", "hidden check test_limit"),
-        ("a\n  return 2 * x\n", "part of the solution of tiny"),
+        ("README.md", "see test_limit\n", "hidden check test_limit"),
+        ("README.md", "a\n  return 2 * x\n", SOLUTION),
+        ("README.md", INSIDE, None),
+        ("diagnosis.py", INSIDE, SOLUTION),
+        ("ko.po", INSIDE, SOLUTION),
     ],
 )
 def test_a_leak_is_refused_with_its_file(
-    text: str, said: str, course: Course, tmp_path: Path
+    name: str, text: str, said: str | None, course: Course, tmp_path: Path
 ) -> None:
+    """A README teaches, so it may contain the solution as a part of a line."""
     (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / "README.md").write_text(text, "utf-8")
-    with pytest.raises(CourseError, match=rf"tiny/README.md would .*{said}"):
+    (tmp_path / "tiny" / name).write_text(text, "utf-8")
+    refused = pytest.raises(CourseError, match=rf"tiny/{name} would .*{said}")
+    with refused if said else contextlib.nullcontext():
         refuse_leaks(tmp_path, course.lessons)
 
 
@@ -498,56 +423,31 @@ def test_scenarios_are_kept_where_a_check_or_a_rule_names_them(course: Course) -
 
 
 def test_regions_are_what_the_stub_has_not() -> None:
-    assert list(regions("# solution\n# stub: A = ...\nA = 1\n# why\n# end solution\nB = 2\n")) == [
-        ("A = 1",)
-    ]
+    solution = "# solution\n# stub: A = ...\nA = 1\n# why\n# end solution\nB = 2\n"
+    assert list(regions(solution)) == [("A = 1",)]
 
 
 def test_texts_are_constants_and_first_lines() -> None:
-    assert {"one two", "Title"} <= texts_in(
-        "def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n"
-    )
+    code = "def f():\n    '''Title\n\n    more'''\n    g('one '\n      'two')\n"
+    assert {"one two", "Title"} <= texts_in(code)
     assert check_names("def test_a(): pass\ndef helper(): pass\n") == ("test_a",)
 
 
 @pytest.mark.parametrize(
-    ("name", "refused"), [("diagnosis.py", True), ("ko.po", True), ("README.md", False)]
+    ("hints", "last", "count"),
+    [
+        ("none", "x + x, and that is all.", 0),
+        ("nudge", "x + x, and that is all.", 1),
+        ("all", "x + x, and that is all.", 3),
+        ("all", "In code: `return 2 * x`, no more.", 2),
+    ],
 )
-def test_a_solution_inside_a_line_is_a_leak_except_in_teaching(
-    name: str, refused: bool, course: Course, tmp_path: Path
-) -> None:
-    (tmp_path / "tiny").mkdir()
-    (tmp_path / "tiny" / name).write_text('# such as "return 2 * x" here\n', "utf-8")
-    with (
-        pytest.raises(CourseError, match="part of the solution")
-        if refused
-        else contextlib.nullcontext()
-    ):
-        refuse_leaks(tmp_path, course.lessons)
-
-
-def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_path: Path) -> None:
-    """Neither the hint nor its translation is; the steps before it are."""
-    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
-    lesson = course.lesson("tiny")
-    steps = ['Say "twice".\n', "In code: `return 2 * x`, no more."]
-    (lesson.folder / "hints.toml").write_text(f"double = {json.dumps(steps)}\n", "utf-8")
-    (lesson.folder / "ko.po").write_text(
-        CATALOGUE + f'\nmsgid "{steps[1]}"\nmsgstr "return 2 * x"\n', "utf-8"
-    )
-    found = dict(lesson_files(lesson, 3))
-    assert tomllib.loads(found["course/exercises/tiny/hints.toml"]) == {"double": steps[:1]}
-    assert not any("return 2 * x" in text for text in found.values())
-
-
-@pytest.mark.parametrize(("hints", "count"), [("none", 0), ("nudge", 1), ("all", 3)])
-def test_as_many_steps_of_hints_are_handed_out_as_were_asked_for(
-    small_course: Course, tmp_path: Path, hints: str, count: int
+def test_as_many_steps_of_hints_are_handed_out_as_were_asked_for_but_no_answer(
+    hints: str, last: str, count: int, own_course: Course
 ) -> None:
     """The others are in no file, nor are their translations."""
-    course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
-    lesson = course.lesson("tiny")
-    steps = ["What is twice?", "Add it to itself.", "x + x, and that is all."]
+    lesson = own_course.lesson("tiny")
+    steps = ["What is 'twice'?", "Add it to itself.", last]
     (lesson.folder / "hints.toml").write_text(f"double = {json.dumps(steps)}\n", "utf-8")
     words = "".join(f'\nmsgid "{step}"\nmsgstr "{step} (ko)"\n' for step in steps)
     (lesson.folder / "ko.po").write_text(CATALOGUE + words, "utf-8")
@@ -574,25 +474,17 @@ def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
 
 @pytest.mark.proof
 def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
-    """No file has a hidden check's name or a solution's
-    region; only hidden checks are held back.
-    """
+    """No file has a hidden check's name or a solution's region; only these are held back."""
     course = load_course(find_course())
     released = write_release(course, course.lessons, tmp_path / "handout")
-    for one, lesson in zip(released, course.lessons, strict=True):
-        hidden = [
-            len(re.findall(r"^def test_", path.read_text("utf-8"), re.MULTILINE))
-            for path in lesson.hidden_checks
-        ]
-        assert (one.lesson, one.held.checks) == (lesson.id, sum(hidden))
     found = files_of(tmp_path / "handout")
-    for lesson in course.lessons:
-        names = set(
-            re.findall(r"^def (test_\w+)", lesson.hidden_checks[0].read_text("utf-8"), re.MULTILINE)
-        )
+    for one, lesson in zip(released, course.lessons, strict=True):
+        hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
+        names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
+        assert (one.lesson, one.held.checks) == (lesson.id, len(names))
         own = {path: text for path, text in found.items() if f"/{lesson.id}/" in f"/{path}"}
         for path, text in own.items():
-            assert not names & set(re.findall(r"\w+", text)), path
+            assert set(names).isdisjoint(re.findall(r"\w+", text)), path
             lines = [line.strip() for line in text.splitlines()]
             for region in regions(lesson.solution.read_text("utf-8")):
                 # A README teaches: a part of a line may be what a short solution is.

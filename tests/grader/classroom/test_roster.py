@@ -13,6 +13,8 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.errors import UsageError
 
+MIN_KIM = StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})
+
 
 def write_roster(folder: Path, text: str, encoding: str = "utf-8") -> Path:
     path = folder / "class.csv"
@@ -45,14 +47,8 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
                 {"section": "A"},
             ),
         ),
-        (
-            "First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n",
-            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
-        ),
-        (
-            "First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n",
-            StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"}),
-        ),
+        ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", MIN_KIM),
+        ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", MIN_KIM),
         ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
         ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
@@ -65,38 +61,27 @@ def test_headers_of_other_systems_are_known(
 
 
 def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    roster = read_roster(
-        write_roster(
-            tmp_path, 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n'
-        )
-    )
+    text = 'name,sid\nAnn,1\n\n,\nKim, Min,2\n   ,   \n"Two\nlines",3\nBob,4\n,5\n'
+    roster = read_roster(write_roster(tmp_path, text))
     assert [line for line, _ in roster.students] == [2, 7, 9, 10]
     assert [one.name for _, one in roster.students] == ["Ann", "Two\nlines", "Bob", "5"]
     assert len(roster.problems) == 1
     assert "class.csv:5:" in roster.problems[0]
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
+def test_what_is_no_roster_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "class.csv"
+    with pytest.raises(UsageError, match="Check its name"):
+        read_roster(path)
+    for data, said in (
         (b"", "empty"),
         (b"color,shape\nred,round\n", "class.csv:1: no column names the students"),
         (b"name\nAnn\n\xff\xff\xff\n", "class.csv:3 is neither UTF-8 nor CP949"),
         (b'name,sid\nAnn,1\n"Bob,2\n', "class.csv:.*CSV"),
-    ],
-)
-def test_what_is_no_roster_is_refused_with_file_and_line(
-    tmp_path: Path, data: bytes, said: str
-) -> None:
-    path = tmp_path / "class.csv"
-    path.write_bytes(data)
-    with pytest.raises(UsageError, match=said):
-        read_roster(path)
-
-
-def test_a_roster_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="Check its name"):
-        read_roster(tmp_path / "class.csv")
+    ):
+        path.write_bytes(data)
+        with pytest.raises(UsageError, match=said):
+            read_roster(path)
 
 
 # ----------------------------------------------------------------------------------------- matching
@@ -143,38 +128,27 @@ def test_whose_id_fits_two_lines_is_one_of_those_two() -> None:
     """A third line has the same name, but not the id. Two lines with the id are told apart by
     name.
     """
-    mine, other = StudentIdentity("Kim", {"sid": "7"}), StudentIdentity("Lee", {"sid": "7"})
-    found = matched(
-        [StudentIdentity("Min", {}), mine, other], ("min", StudentIdentity("Min", {"sid": "7"}))
-    )
-    assert [len(found.absent), found.students["min"]] == [
-        3,
-        (StudentIdentity("Min", {"sid": "7"}),),
-    ]
-    found = matched(
-        [StudentIdentity("Min", {}), mine, other], ("kim", StudentIdentity("Kim", {"sid": "7"}))
-    )
+    kim, lee = StudentIdentity("Kim", {"sid": "7"}), StudentIdentity("Lee", {"sid": "7"})
+    roster = [StudentIdentity("Min"), kim, lee]
+    someone = StudentIdentity("Min", {"sid": "7"})
+    found = matched(roster, ("min", someone))
+    assert (len(found.absent), found.students["min"]) == (3, (someone,))
+    found = matched(roster, ("kim", kim))
     assert [name for name, *_ in found.absent] == ["Min", "Lee"]
 
 
 def test_two_submissions_under_one_name_are_said() -> None:
-    found = matched(
-        [StudentIdentity("Kim Min")],
-        ("a", StudentIdentity("Kim Min")),
-        ("b", StudentIdentity("kim min")),
-    )
-    assert found.students["a"] == (StudentIdentity("Kim Min"),)
+    kim = StudentIdentity("Kim Min")
+    found = matched([kim], ("a", kim), ("b", StudentIdentity("kim min")))
+    assert found.students["a"] == (kim,)
     assert len([note for note in found.notes if "not certain" in note]) == 2
 
 
 def test_the_ids_of_two_kinds_are_not_taken_for_each_other() -> None:
     """Canvas's 12 is not the student number 12; an id of unknown kind may be either."""
-    assert matched(
-        [StudentIdentity("A", {"sid": "12"})], ("x", StudentIdentity("X", {"canvas_id": "12"}))
-    ).absent
-    assert not matched(
-        [StudentIdentity("A", {"id": "12"})], ("x", StudentIdentity("X", {"canvas_id": "12"}))
-    ).absent
+    student = StudentIdentity("X", {"canvas_id": "12"})
+    assert matched([StudentIdentity("A", {"sid": "12"})], ("x", student)).absent
+    assert not matched([StudentIdentity("A", {"id": "12"})], ("x", student)).absent
 
 
 def test_every_member_of_a_team_is_found() -> None:
@@ -208,12 +182,8 @@ def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -
 
 def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path) -> None:
     with Gradebook.open(tmp_path, create=True) as book:
-        book.set_absent(
-            [
-                ("Ann", StudentIdentity("Ann", {"sid": "1"}), None),
-                ("Bo", StudentIdentity("Bo"), "may be x"),
-            ]
-        )
+        ann, bo = StudentIdentity("Ann", {"sid": "1"}), StudentIdentity("Bo")
+        book.set_absent([("Ann", ann, None), ("Bo", bo, "may be x")])
         assert [(entry.name, entry.missing, entry.problem) for entry in book.entries()] == [
             ("Ann", True, None),
             ("Bo", False, "may be x"),

@@ -4,11 +4,11 @@ page says that it is not a verdict.
 
 from __future__ import annotations
 
-import builtins
 import json
 import random
 import re
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,11 @@ from browser import Browser
 from click.testing import CliRunner
 from factories.gradebook import make_report
 
-from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.gradebook.store import AttemptKey, Gradebook
+from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.similarity import (
     Side,
     Text,
-    candidates,
     in_pieces,
     render_similar,
     similar_pairs,
@@ -66,30 +65,28 @@ class Table:
     def best(self):
         return max(self.rows.items(), key=lambda row: sum(row[1]))[0]
 """
-DISGUISE = {
-    "values": "numbers",
-    "limit": "bound",
-    "total": "acc",
-    "place": "i",
-    "value": "v",
-    "helper": "compute",
-}
+DISGUISE = {"values": "numbers", "limit": "bound", "total": "acc", "place": "i", "value": "v"}
 
 
 def disguised(code: str) -> str:
     """Return the same code with other names, other spacing and a comment."""
-    return "# all my own work\n" + re.sub(
-        r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code
-    ).replace(" + ", "+").replace("\n    for", "\n\n    for")
+    renamed = re.sub(r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code)
+    spaced = renamed.replace(" + ", "+").replace("\n    for", "\n\n    for")
+    return f"# all my own work\n{spaced}"
+
+
+COPIED = [
+    Text("ada", GIVEN + ADA),
+    Text("alan", GIVEN + ALAN),
+    Text("copy", GIVEN + disguised(ADA)),
+]
 
 
 def owners(
     texts: list[Text], known: tuple[str, ...] = (GIVEN,), threshold: float = 0.6
 ) -> list[tuple[str, str]]:
-    return [
-        (pair.one.owner, pair.other.owner)
-        for pair in similar_pairs("cube", texts, known, threshold)
-    ]
+    pairs = similar_pairs("cube", texts, known, threshold)
+    return [(pair.one.owner, pair.other.owner) for pair in pairs]
 
 
 def marked(side: Side) -> str:
@@ -97,27 +94,20 @@ def marked(side: Side) -> str:
 
 
 def test_other_names_comments_and_spacing_hide_nothing() -> None:
-    texts = [
-        Text("ada", GIVEN + ADA),
-        Text("alan", GIVEN + ALAN),
-        Text("copy", GIVEN + disguised(ADA)),
-    ]
-    assert owners(texts) == [("ada", "copy")]
+    assert owners(COPIED) == [("ada", "copy")]
 
 
 def test_renaming_self_and_builtins_hides_no_copy() -> None:
     """``self``, ``len`` and similar names count like any others."""
     other = re.sub(r"\b(self|max|sum|sorted)\b", lambda word: f"my_{word[0]}", ALAN)
-    assert owners([Text("alan", GIVEN + ALAN), Text("copy", GIVEN + other)], threshold=0.9) == [
-        ("alan", "copy")
-    ]
+    texts = [Text("alan", GIVEN + ALAN), Text("copy", GIVEN + other)]
+    assert owners(texts, threshold=0.9) == [("alan", "copy")]
 
 
 def test_common_imports_make_no_pair() -> None:
-    imports = (
-        "import math\nimport itertools, functools\nfrom collections import (\n    abc,\n)\n" * 4
-    )
-    assert owners([Text("ada", imports + ADA), Text("alan", imports + ALAN)], threshold=0.1) == []
+    imports = "import math\nimport itertools, functools\nfrom collections import (\n    abc,\n)\n"
+    texts = [Text("ada", imports * 4 + ADA), Text("alan", imports * 4 + ALAN)]
+    assert owners(texts, threshold=0.1) == []
 
 
 def test_pairs_that_share_the_most_lines_come_first() -> None:
@@ -131,10 +121,7 @@ def test_pairs_that_share_the_most_lines_come_first() -> None:
 
 
 def test_code_of_stub_and_reference_makes_no_pair() -> None:
-    """Both texts have code of the stub and the reference.
-
-    It does not count; otherwise they would be a pair.
-    """
+    """The texts consist of it; if it counted, they would be a pair."""
     texts = [Text("ada", GIVEN), Text("alan", GIVEN)]
     assert owners(texts) == []
     assert owners(texts, known=()) == [("ada", "alan")]
@@ -149,9 +136,8 @@ def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
     """Somebody who added to a copy has a smaller share than the author; the greater share ranks the
     pair. The pieces make up the text.
     """
-    (pair,) = similar_pairs(
-        "cube", [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)], [GIVEN], 0.6
-    )
+    texts = [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)]
+    (pair,) = similar_pairs("cube", texts, [GIVEN], 0.6)
     assert pair.share == pair.one.share > 0.9 > pair.other.share
     assert "".join(text for text, _ in pair.other.pieces) == GIVEN + ADA + ALAN
     assert "total += value ** 2" in marked(pair.other)
@@ -165,40 +151,28 @@ def test_pairs_below_the_threshold_are_no_pairs() -> None:
         "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)],"
         " 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
     )
-    texts = [
-        Text("ada", GIVEN + ADA + ALAN),
-        Text("grace", GIVEN + ADA + own + own.replace("[", "((")),
-    ]
+    other = GIVEN + ADA + own + own.replace("[", "((")
+    texts = [Text("ada", GIVEN + ADA + ALAN), Text("grace", other)]
     assert owners(texts, threshold=0.3) == [("ada", "grace")]
     assert owners(texts, threshold=0.7) == []
 
 
 def test_two_of_an_earlier_class_are_no_pair() -> None:
-    texts = [
-        Text("ada", GIVEN + ADA),
-        Text("old", GIVEN + ADA, earlier=True),
-        Text("older", GIVEN + ADA, earlier=True),
-    ]
-    assert owners(texts) == [("ada", "old"), ("ada", "older")]
+    old = [Text(name, GIVEN + ADA, earlier=True) for name in ("old", "older")]
+    assert owners([Text("ada", GIVEN + ADA), *old]) == [("ada", "old"), ("ada", "older")]
 
 
 def test_little_code_of_ones_own_is_nothing_to_be_recognised_by() -> None:
-    texts = [
-        Text(name, GIVEN + "\nanswer = [0.31, 2, 5, 7, 'x', 11, 13]\n") for name in ("ada", "alan")
-    ]
-    assert candidates(texts, [GIVEN], 0.6)[0] == []
+    same = GIVEN + "\nanswer = [0.31, 2, 5, 7, 'x', 11, 13]\n"
+    assert owners([Text("ada", same), Text("alan", same)]) == []
 
 
 def test_the_same_texts_give_the_same_pairs() -> None:
     """The order of the texts does not matter."""
-    texts = [
-        Text(f"{n}", GIVEN + (ADA, ALAN, disguised(ADA), ADA + ALAN)[n % 4] + f"\nN = {n}\n")
-        for n in range(8)
-    ]
+    codes = (ADA, ALAN, disguised(ADA), ADA + ALAN)
+    texts = [Text(f"{n}", f"{GIVEN}{codes[n % 4]}\nN = {n}\n") for n in range(8)]
     mixed = random.Random(5).sample(texts, len(texts))
-    assert {frozenset(pair) for pair in owners(texts)} == {
-        frozenset(pair) for pair in owners(mixed)
-    }
+    assert set(map(frozenset, owners(texts))) == set(map(frozenset, owners(mixed)))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "def f(:\n  '''", "x = 1\n", "\ud7ff" * 50, "(" * 2000])
@@ -207,24 +181,13 @@ def test_any_text_can_be_compared(text: str) -> None:
 
 
 def test_pieces_never_overlap_and_stay_within_the_text() -> None:
-    assert in_pieces("abcdefgh", [[4, 1], [99, 3]]) == (
-        ("a", False),
-        ("bc", True),
-        ("d", False),
-        ("efgh", True),
-    )
+    found = in_pieces("abcdefgh", [[4, 1], [99, 3]])
+    assert found == (("a", False), ("bc", True), ("d", False), ("efgh", True))
     assert in_pieces("abcd", [[0, 1], [3, 4]]) == (("abc", True), ("d", True))
 
 
 def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: Callable[..., Any] = builtins.__import__
-
-    def missing(name: str, *rest: Any, **named: Any) -> Any:
-        if name == "copydetect":
-            raise ImportError(name)
-        return found(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "copydetect", None)
     with pytest.raises(UsageError, match=r"pip install 'gradlings\[similar\]'"):
         similar_pairs("cube", [Text("a", ADA)], [], 0.6)
 
@@ -236,17 +199,11 @@ def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a page with hostile code and names."""
     hostile = ADA + "\nTEXT = \"</pre><script>document.title = 'ran'</script>\"\n"
-    pairs = similar_pairs(
-        "cube",
-        [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)],
-        [],
-        0.6,
-    )
+    texts = [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)]
+    pairs, labels = similar_pairs("cube", texts, [], 0.6), {"ada": "Ada <b>"}
+    text = render_similar(pairs, labels, compared=2, threshold=0.6, earlier="2025 <i>")
     path = tmp_path_factory.mktemp("similar") / "similar.html"
-    path.write_text(
-        render_similar(pairs, {"ada": "Ada <b>"}, compared=2, threshold=0.6, earlier="2025 <i>"),
-        "utf-8",
-    )
+    path.write_text(text, "utf-8")
     return path
 
 
@@ -279,22 +236,16 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         run = book.begin("test")
         for name, text in texts.items():
             key = AttemptKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
+            owner = Submission(name, (StudentIdentity(name.title()),), lambda lessons: {})
             files = [LessonFile("tiny", "tiny.py", text)]
-            book.keep(
-                SubmissionRow(name, (StudentIdentity(name.title()),)),
-                run,
-                key,
-                make_report(name),
-                files,
-            )
+            book.keep(owner, run, key, make_report(name), files)
     return folder
 
 
 def run_similar(*arguments: object) -> tuple[int, str]:
     done = CliRunner().invoke(cli, ["similar", *map(str, arguments), "--course", str(SMALL_COURSE)])
-    return done.exit_code, done.output + (
-        str(done.exception) if isinstance(done.exception, UsageError) else ""
-    )
+    refused = str(done.exception) if isinstance(done.exception, UsageError) else ""
+    return done.exit_code, done.output + refused
 
 
 def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path: Path) -> None:
@@ -314,9 +265,8 @@ def test_the_command_says_how_many_pairs_its_table_leaves_out(
 ) -> None:
     monkeypatch.setattr("grader.cli.exports.LISTED", 2)
     out = gradebook(tmp_path, dict.fromkeys(("ada", "alan", "grace"), ADA))
-    assert "3 pairs (1 of them not in this table) to look at" in run_similar(out)[1].replace(
-        "\n", " "
-    )
+    said = run_similar(out)[1].replace("\n", " ")
+    assert "3 pairs (1 of them not in this table) to look at" in said
 
 
 def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
@@ -335,12 +285,7 @@ def test_all_that_takes_long_is_told_of() -> None:
         told[what] = len(things)
         return things
 
-    texts = [
-        Text("ada", GIVEN + ADA),
-        Text("alan", GIVEN + ALAN),
-        Text("copy", GIVEN + disguised(ADA)),
-    ]
-    assert len(similar_pairs("cube", texts, [GIVEN], 0.6, watched)) == 1
+    assert len(similar_pairs("cube", COPIED, [GIVEN], 0.6, watched)) == 1
     assert list(told) == ["reading texts", "finding pairs", "comparing pairs"]
     assert (told["reading texts"], told["comparing pairs"]) == (3, 1)
     assert told["finding pairs"] > 50

@@ -142,7 +142,7 @@ def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_pat
     """Checks, rules, mistakes and alternatives are searched; a finished lesson has none."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     lesson = course.lesson("tiny")
-    assert unwritten(lesson) == []
+    assert list(unwritten(lesson)) == []
     places = (
         lesson.checks / "diagnosis.py",
         lesson.checks / "scenarios.py",
@@ -151,7 +151,7 @@ def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_pat
     )
     for path in places:
         path.write_text(path.read_text("utf-8") + f"# {MARK} this\n", "utf-8")
-    assert len(unwritten(lesson)) == len(places)
+    assert len(list(unwritten(lesson))) == len(places)
 
 
 def test_every_file_of_a_new_lesson_is_named_after_it() -> None:

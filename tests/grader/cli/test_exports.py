@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from in_process import exit_code
 
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.store import Gradebook
+from grader.cli.exports import FORMATS
 from grader.core.errors import ExitCode
 from grader.course.course import Course
 

@@ -41,8 +41,8 @@ from grader.course.progress import LessonProgress, update_progress
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.debugger import error_text
+from grader.judge.remote.session import scenario_with_definitions
 from grader.judge.replay import NoLiteral, literal
-from grader.judge.scenario_source import scenario_with_definitions
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson
 from grader.worker.wire.program import program

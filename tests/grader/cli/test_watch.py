@@ -190,7 +190,7 @@ def test_a_file_that_stays_broken_is_graded_all_the_same(
 
 def test_what_may_be_half_written() -> None:
     assert half_written(None)
-    assert half_written(LessonFile("tiny", "tiny.py", problem="tiny.py is empty"))
+    assert half_written(LessonFile("tiny", "tiny.py", template="tiny.py is empty"))
     assert half_written(LessonFile("tiny", "tiny.py", "x = ("))
     assert not half_written(LessonFile("tiny", "tiny.py", "x = 1"))
 

@@ -1,6 +1,4 @@
-"""Every text that a learner reads is in the catalogue, errors included; no text is assembled before
-translation.
-"""
+"""Learners' texts are in the catalogue, errors included; none is assembled before."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ import pytest
 
 import grader
 from grader.cli import COMMANDS, SECTIONS, cli, notebook, options
-from grader.core.i18n import engine_catalogue
+from grader.core.i18n import Catalogue, engine_catalogue
 from grader.judge import runner
 
 PACKAGE = Path(grader.__file__).parent
@@ -28,9 +26,9 @@ MODULES = """
     course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
     render/graph/tracing_process render/terminal
 """.split()
-RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
+RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "GraphRequestError"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
-CATALOGUES = [*sorted(ROOT.glob("exercises/*/ko.po")), PACKAGE / "locale" / "ko.po"]
+CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *ROOT.glob("exercises/*/*.po")])
 TRANSLATED = re.compile(
     r"(?<!there )(?<!There )\bis no (?!longer|more)"
     r"|\b(?:anew|whoever|foretells?|told in full|but for rounding)\b"
@@ -91,14 +89,18 @@ def test_what_a_person_should_look_at_has_korean_words() -> None:
     assert not tr.missing
 
 
+def write_all_help(command: click.Command, tr: Catalogue) -> None:
+    context = click.Context(command, info_name="grade")
+    options.write_help(command, context.make_formatter(), tr)
+    options.write_options(command, context, context.make_formatter(), tr)
+
+
 def test_help_has_korean_words() -> None:
     tr = engine_catalogue("ko")
     root = click.Context(cli, info_name="grade")
     learners = (cli.get_command(root, name) for name in SECTIONS["For learners"])
     for command in (cli, *filter(None, learners), notebook.magic_command):
-        context = click.Context(command, info_name="grade")
-        options.write_help(command, context.make_formatter(), tr)
-        options.write_options(command, context, context.make_formatter(), tr)
+        write_all_help(command, tr)
     for text in (*SECTIONS, *(command.about for command in COMMANDS.values())):
         tr(text)
     assert tr.missing == set()
@@ -106,12 +108,8 @@ def test_help_has_korean_words() -> None:
 
 def test_an_option_without_korean_words_is_found() -> None:
     tr = engine_catalogue("ko")
-    command = click.Command(
-        "one", params=[click.Option(["--two"], help="Do three.")], help="Do one."
-    )
-    context = click.Context(command, info_name="grade")
-    options.write_help(command, context.make_formatter(), tr)
-    options.write_options(command, context, context.make_formatter(), tr)
+    option = click.Option(["--two"], help="Do three.")
+    write_all_help(click.Command("one", params=[option], help="Do one."), tr)
     assert tr.missing == {"Do one.", "Do three."}
 
 
@@ -125,21 +123,8 @@ def test_a_text_that_is_put_together_is_found(tmp_path: Path) -> None:
     assert spoken(tmp_path / "one.py") == {"ab", None, "c", "d"}
 
 
-CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercises/*/*.po")])
-
-
-@pytest.mark.parametrize(
-    "catalogue", CATALOGUES, ids=lambda path: f"{path.parent.name}/{path.stem}"
-)
-def test_no_text_is_translated_twice(catalogue: Path) -> None:
-    # Reading raises for a second one.
-    assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0
-
-
 def test_korean_texts_keep_to_the_glossary() -> None:
-    """``grader/locale/glossary.toml`` has one Korean word for
-    each term, and each word is in use.
-    """
+    """``grader/locale/glossary.toml`` has one Korean word for each term; each is in use."""
     texts = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
         for pattern in ("grader/locale/ko.po", "exercises/*/*ko*", "templates/handout/*.ko.md")
@@ -153,9 +138,8 @@ def test_korean_texts_keep_to_the_glossary() -> None:
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parent.name)
-def test_no_sentence_sounds_translated(path: Path) -> None:
-    """Catalogues contain every sentence that learners read, so
-    banned phrases are searched there.
-    """
-    texts = [entry.msgid for entry in polib.pofile(str(path))]
+def test_no_text_is_translated_twice_or_sounds_translated(path: Path) -> None:
+    """Catalogues contain every sentence that learners read; reading raises for a second one."""
+    texts = [entry.msgid for entry in polib.pofile(str(path), check_for_duplicates=True)]
+    assert texts
     assert [text for text in texts if TRANSLATED.search(text)] == []

@@ -8,6 +8,7 @@ import ast
 import contextlib
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -49,8 +50,8 @@ RIGHT = (
 
 
 def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -> bytes:
-    """Return a notebook as Jupyter writes it, after a first
-    text cell; ``tags`` are by cell number.
+    """Return a notebook as Jupyter writes it, after a first text cell; ``tags`` are by cell
+    number.
     """
     made = [v4.new_markdown_cell("# A lesson"), *(v4.new_code_cell(cell) for cell in cells)]
     for number, tag in (tags or {}).items():
@@ -58,8 +59,20 @@ def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -
     return str(writes(v4.new_notebook(cells=made, metadata=metadata))).encode()
 
 
+def decoded(data: bytes) -> LessonFile:
+    return decode("tiny", "tiny.ipynb", data, notebook=True)
+
+
 def read(*cells: str, **options: Any) -> LessonFile:
-    return decode("tiny", "tiny.ipynb", notebook(*cells, **options), notebook=True)
+    return decoded(notebook(*cells, **options))
+
+
+def hostile(**notebook: Any) -> bytes:
+    return json.dumps({"nbformat": 4, **notebook}).encode()
+
+
+def code(source: object, **parts: Any) -> dict[str, Any]:
+    return {"cell_type": "code", "source": source, **parts}
 
 
 def told(file: LessonFile) -> list[tuple[int | None, int | None, str]]:
@@ -68,16 +81,26 @@ def told(file: LessonFile) -> list[tuple[int | None, int | None, str]]:
 
 def problem(data: bytes) -> str:
     """Return the problem of a notebook, which must then give no text."""
-    file = decode("tiny", "tiny.ipynb", data, notebook=True)
+    file = decoded(data)
     assert file.problem is not None
     assert file.text == ""
     return file.problem
 
 
-def graded(host: ForkServerClient, course: Course, file: LessonFile, lang: str = "en") -> Report:
-    return grade_submission(
-        host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice"
-    )
+Grade = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def graded(host: ForkServerClient, small_course: Course) -> Grade:
+    """Return ``graded(file, lang="en")``, which returns the report on a lesson's file."""
+
+    def grade(file: LessonFile, lang: str = "en") -> Report:
+        options, files = Settings(7, "off", lang=lang), {"tiny": file}
+        return grade_submission(
+            host, small_course, small_course.lessons, files, options, name="alice"
+        )
+
+    return grade
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -103,21 +126,9 @@ def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
 
 
 def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
-    file = read(
-        "%matplotlib inline\n"
-        "!pip install torch\n"
-        "x = !ls\n"
-        "y = %pwd\n"
-        "a = 1\n"
-        "a?\n"
-        "pip install torch\n"
-        "get_ipython().magic('x')",
-        "b = 2",
-    )
-    assert (
-        ast.unparse(ast.parse(file.text))
-        == "pass\npass\npass\npass\na = 1\npass\npass\npass\nb = 2"
-    )
+    cell = "%matplotlib inline\n!pip install torch\nx = !ls\ny = %pwd\na = 1\na?\n"
+    file = read(cell + "pip install torch\nget_ipython().magic('x')", "b = 2")
+    assert file.text == 4 * "pass\n" + "a = 1\n" + 3 * "pass\n" + "b = 2\n"
     assert [(line, what) for _, line, what in told(file)] == [
         (1, "a magic"),
         (2, "a line for the shell"),
@@ -198,83 +209,51 @@ def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> Non
     assert names["display"] is print
 
 
-def test_line_ends_and_lists_of_lines_are_read_alike() -> None:
-    cells = [
-        {"cell_type": "code", "source": source}
-        for source in (["a = 1\r\n", "b = 2"], "a = 1\rb = 2")
-    ]
-    for cell in cells:
-        file = decode(
-            "tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True
-        )
-        assert file.text == "a = 1\nb = 2\n"
+@pytest.mark.parametrize("source", [["a = 1\r\n", "b = 2"], "a = 1\rb = 2"])
+def test_line_ends_and_lists_of_lines_are_read_alike(source: object) -> None:
+    assert decoded(hostile(cells=[code(source)])).text == "a = 1\nb = 2\n"
 
 
 def test_outputs_dont_count_against_the_limit_of_code() -> None:
-    cell = {
-        "cell_type": "code",
-        "source": "a = 1",
-        "outputs": [{"data": {"image/png": "A" * (2 * MAX_FILE_BYTES)}}],
-    }
-    assert (
-        decode(
-            "tiny", "t", json.dumps({"nbformat": 4, "cells": [cell]}).encode(), notebook=True
-        ).text
-        == "a = 1\n"
-    )
+    outputs = [{"data": {"image/png": "A" * (2 * MAX_FILE_BYTES)}}]
+    assert decoded(hostile(cells=[code("a = 1", outputs=outputs)])).text == "a = 1\n"
 
 
 # ----------------------------------------------------------------------------------------- problems
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        (*RIGHT, "assert double(2) == 5"),
-        (*RIGHT, "y = double(2)\ny.backward()", "print(y)\ntries = [y]"),
-        (*RIGHT[:-1], RIGHT[-1] + "\nraise KeyboardInterrupt if LIMIT < 0 else ValueError"),
-    ],
-)
-def test_a_cell_that_fails_below_all_definitions_costs_nothing(
-    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
+RAISES = "\nraise KeyboardInterrupt if LIMIT < 0 else ValueError"
+NEEDS_THREE = "def triple(x):\n    return THREE * x"
+FAILING = [
+    (10, RIGHT),
+    (10, (*RIGHT, "assert double(2) == 5")),
+    (10, (*RIGHT, "y = double(2)\ny.backward()", "print(y)\ntries = [y]")),
+    (10, (*RIGHT[:-1], RIGHT[-1] + RAISES)),
+    (0, (*RIGHT[:-1], "raise ValueError", RIGHT[-1])),
+    (0, (*RIGHT[:2], "raise ValueError", *RIGHT[2:])),
+    (0, (*RIGHT[:2], NEEDS_THREE, "raise ValueError", "THREE = 3")),
+]
+
+
+@pytest.mark.parametrize(("score", "cells"), FAILING)
+def test_a_cell_that_fails_is_an_error_only_above_a_definition(
+    graded: Grade, score: int, cells: tuple[str, ...]
 ) -> None:
-    """Jupyter had shown the error, and the definitions above it are in the kernel, too."""
-    (tiny,) = graded(host, small_course, read(*cells)).lessons
-    assert (tiny.message, tiny.score) == (None, 10)
+    """Jupyter had shown the error, and the definitions above it are in the kernel, too. What the
+    cells below define does not exist.
+    """
+    (tiny,) = graded(read(*cells)).lessons
+    assert (tiny.message is None, tiny.score) == (score == 10, score)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        (*RIGHT[:-1], "raise ValueError", RIGHT[-1]),
-        (*RIGHT[:2], "raise ValueError", *RIGHT[2:]),
-        (*RIGHT[:2], "def triple(x):\n    return THREE * x", "raise ValueError", "THREE = 3"),
-    ],
-)
-def test_a_cell_that_fails_above_a_definition_is_an_error(
-    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
-) -> None:
-    """What the cells below define does not exist."""
-    (tiny,) = graded(host, small_course, read(*cells)).lessons
-    assert tiny.message is not None
-    assert tiny.score == 0
-
-
-def hostile(**notebook: Any) -> bytes:
-    return json.dumps({"nbformat": 4, **notebook}).encode()
-
-
-CODE = {"cell_type": "code", "source": "a = 1"}
+CODE = code("a = 1")
 BAD = {
     "conflict": (b'{"nbformat": 4,\n<<<<<<< HEAD\n', "tiny.ipynb:2 is not JSON"),
     "python text": (b"def f():\n    pass\n", "Python text is named tiny.py"),
     "empty": (b" \n", "is empty"),
     "no utf-8": (b'{"a": "\xff"}', "is not a notebook that can be read"),
     "deep": (b"[" * 200_000, "is not a notebook that can be read"),
-    "deep cells": (
-        b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000,
-        "is not a notebook that can be read",
-    ),
+    "deep cells": (b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000, "can be read"),
     "a long number": (b"1" * 10_000, "is not a notebook that can be read"),
     "a list": (b"[1]", "it has no nbformat"),
     "a link to a drive": (b'{"url": "https://colab", "doc_id": "x"}', "File, Download"),
@@ -284,39 +263,29 @@ BAD = {
     "no cells": (hostile(), "without a list of cells"),
     "cells are no list": (hostile(cells={"a": 1}), "without a list of cells"),
     "a cell is not a cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
-    "a cell has no text": (
-        hostile(cells=[{"cell_type": "code", "source": [1]}]),
-        "cell 1: it has no text",
-    ),
+    "a cell has no text": (hostile(cells=[code([1])]), "cell 1: it has no text"),
     "no code": (hostile(cells=[{"cell_type": "markdown", "source": "a"}]), "has no code in it"),
-    "magics alone": (
-        hostile(cells=[{"cell_type": "code", "source": "%pwd\n!ls"}]),
-        "has no code in it",
-    ),
+    "magics alone": (hostile(cells=[code("%pwd\n!ls")]), "has no code in it"),
     "no python": (
         hostile(cells=[CODE], metadata={"kernelspec": {"language": "R"}}),
         "is a notebook in R",
     ),
     "nul": (
-        hostile(cells=[CODE, {"cell_type": "code", "source": "a\nb\0"}]),
+        hostile(cells=[CODE, code("a\nb\0")]),
         "cell 2, line 2 holds a character that is not text",
     ),
     "surrogate": (
-        hostile(cells=[{"cell_type": "code", "source": "a = '\ud800'"}]),
+        hostile(cells=[code("a = '\ud800'")]),
         "cell 1, line 1 holds a character that is not text",
     ),
-    "much code": (
-        hostile(cells=[CODE, {"cell_type": "code", "source": "#" * MAX_FILE_BYTES}]),
-        "too much code, at cell 2",
-    ),
+    "much code": (hostile(cells=[CODE, code("#" * MAX_FILE_BYTES)]), "too much code, at cell 2"),
     "many cells": (hostile(cells=[CODE] * (MAX_CELLS + 1)), "Keep those that the lesson needs"),
     "giant": (b" " * (MAX_NOTEBOOK_BYTES + 1), "is larger than 20 MB. Clear its outputs"),
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_what_is_no_notebook_is_told_with_a_remedy(name: str) -> None:
-    data, message = BAD[name]
+@pytest.mark.parametrize(("data", "message"), BAD.values(), ids=BAD)
+def test_what_is_no_notebook_is_told_with_a_remedy(data: bytes, message: str) -> None:
     assert message in problem(data)
 
 
@@ -335,8 +304,7 @@ JSON = st.recursive(
 @given(JSON, JSON, st.lists(JSON, max_size=3))
 @settings(max_examples=60)
 def test_any_json_is_read_or_is_a_problem(metadata: Any, tags: Any, cells: list[Any]) -> None:
-    odd = {"cell_type": "code", "source": "a = 1", "metadata": tags}
-    file = decode("tiny", "t.ipynb", hostile(metadata=metadata, cells=[odd, *cells]), notebook=True)
+    file = decoded(hostile(metadata=metadata, cells=[code("a = 1", metadata=tags), *cells]))
     assert (file.problem is None) == (file.text == "a = 1\n")
 
 
@@ -430,25 +398,10 @@ def assert_same_code(text: str, stub: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
+def wrong_report(graded: Grade) -> Report:
     """Return the report on a notebook with magics, in which double is wrong and triple raises."""
-    return graded(
-        host,
-        small_course,
-        read(
-            "%pwd",
-            RIGHT[0],
-            "def double(x):\n\n    return 5 * x",
-            "def triple(x):\n    raise ValueError",
-            RIGHT[3],
-        ),
-    )
-
-
-def test_a_right_notebook_gets_what_the_file_gets(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    assert graded(host, small_course, read(*RIGHT)).full_marks
+    double, triple = "def double(x):\n\n    return 5 * x", "def triple(x):\n    raise ValueError"
+    return graded(read("%pwd", RIGHT[0], double, triple, RIGHT[3]))
 
 
 def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report) -> None:
@@ -475,29 +428,21 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report)
 
 
 def test_the_report_fits_its_schema_and_comes_back_from_json(wrong_report: Report) -> None:
+    """So does one from before notebooks."""
     data = json.loads(json.dumps(wrong_report.as_json()))
     jsonschema.validate(
         data, json.loads((Path(grader.__file__).parent / "core" / "report.schema.json").read_text())
     )
     assert Report.from_json(data) == wrong_report
-
-
-def test_a_report_from_before_notebooks_can_still_be_read(wrong_report: Report) -> None:
-    data = json.loads(json.dumps(wrong_report.as_json()))
     del data["lessons"][0]["notes"], data["lessons"][0]["checks"][0]["cell"]
     assert Report.from_json(data).lessons[0].notes == ()
 
 
 def test_a_withheld_check_tells_its_cell(wrong_report: Report) -> None:
     (lesson,) = wrong_report.lessons
-    hidden = replace(
-        wrong_report,
-        lessons=(
-            replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks)),
-        ),
-    )
+    hidden = replace(lesson, checks=tuple(replace(check, hidden=True) for check in lesson.checks))
     assert {check.cell for check in lesson.checks} > {None}
-    shown = withheld(hidden).lessons[0].checks
+    shown = withheld(replace(wrong_report, lessons=(hidden,))).lessons[0].checks
     assert [check.cell for check in shown] == [check.cell for check in lesson.checks]
 
 
@@ -514,36 +459,27 @@ def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
     assert in_cells({"line": "row"}, cells) == {"line": "row"}
 
 
-def test_a_cell_that_is_no_python_is_named(host: ForkServerClient, small_course: Course) -> None:
-    lesson = graded(host, small_course, read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
+def test_a_cell_that_is_no_python_is_named(graded: Grade) -> None:
+    lesson = graded(read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
     assert lesson.status == "invalid"
     assert (lesson.checks[0].cell, lesson.checks[0].source_line) == (3, 2)
 
 
-def test_flags_name_the_cell(host: ForkServerClient, small_course: Course) -> None:
-    assert any(
-        flag.startswith("tiny.ipynb, cell 6, line 2 ")
-        for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags
-    )
+def test_flags_name_the_cell(graded: Grade) -> None:
+    flags = graded(read(*RIGHT, "\nimport socket")).flags
+    assert any(flag.startswith("tiny.ipynb, cell 6, line 2 ") for flag in flags)
 
 
-def test_a_broken_notebook_is_an_invalid_lesson(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    file = decode("tiny", "tiny.ipynb", b"{", notebook=True)
-    lesson = graded(host, small_course, file).lessons[0]
+def test_a_broken_notebook_is_an_invalid_lesson(graded: Grade) -> None:
+    lesson = graded(decoded(b"{")).lessons[0]
     assert (lesson.status, lesson.score) == ("invalid", 0.0)
     assert "is not JSON" in (lesson.message or "")
 
 
-def test_notes_and_places_are_told_in_korean(host: ForkServerClient, small_course: Course) -> None:
+def test_notes_and_places_are_told_in_korean(graded: Grade) -> None:
     tr = engine_catalogue("ko")
-    page = render_page(
-        graded(
-            host, small_course, read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:]), "ko"
-        ),
-        tr,
-    )
+    file = read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:])
+    page = render_page(graded(file, "ko"), tr)
     assert "2번째 셀 1번째 줄: 매직 명령" in page
     assert "tiny.ipynb, 3번째 셀 2번째 줄" in page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,19 +30,16 @@ from grader.course.progress import (
 )
 
 MONDAY, TUESDAY, FRIDAY = (f"2026-03-0{day}T10:00:00+00:00" for day in (2, 3, 6))
+EMPTY = LessonProgress()
 
 
-def check(
-    name: str,
-    outcome: Outcome = Outcome.PASSED,
-    *,
-    function: str = "f",
-    diagnosis: str | None = None,
-    seed: int = 0,
-) -> CheckResult:
-    return CheckResult(
-        f"tiny.{name}", name, function, outcome, 0.0, 1.0, diagnosis=diagnosis, seed=seed
-    )
+def check(name: str, outcome: Outcome = Outcome.PASSED, **details: Any) -> CheckResult:
+    details = {"function": "f", "points": 0.0, "max_points": 1.0, **details}
+    return CheckResult(f"tiny.{name}", name, outcome=outcome, **details)
+
+
+def failed(name: str, **details: Any) -> CheckResult:
+    return check(name, Outcome.FAILED, **details)
 
 
 def result(
@@ -55,11 +53,8 @@ def unchanged(progress: Progress) -> Progress:
 
 
 def test_a_result_raises_the_best_and_replaces_the_last() -> None:
-    after = (
-        LessonProgress()
-        .graded(result(8.0, check("a")), MONDAY)
-        .graded(result(3.0, check("a")), TUESDAY)
-    )
+    after = EMPTY.graded(result(8.0, check("a")), MONDAY)
+    after = after.graded(result(3.0, check("a")), TUESDAY)
     assert (after.attempts, after.best, after.last) == (2, 8.0, 3.0)
     assert [(point.at, point.score) for point in after.history] == [(MONDAY, 8.0), (TUESDAY, 3.0)]
 
@@ -67,8 +62,8 @@ def test_a_result_raises_the_best_and_replaces_the_last() -> None:
 def test_a_lesson_is_begun_by_writing_not_by_grading_all_that_is_here() -> None:
     """A stub is not an attempt; a begun lesson that is a stub again is one."""
     blank = result(0.0, check("a", Outcome.NOT_STARTED), status=LessonStatus.NOT_STARTED)
-    assert LessonProgress().graded(blank, MONDAY) == LessonProgress()
-    again = LessonProgress().graded(result(8.0, check("a")), MONDAY).graded(blank, TUESDAY)
+    assert EMPTY.graded(blank, MONDAY) == EMPTY
+    again = EMPTY.graded(result(8.0, check("a")), MONDAY).graded(blank, TUESDAY)
     assert (again.attempts, again.best, again.last) == (2, 8.0, 0.0)
 
 
@@ -83,100 +78,77 @@ def test_a_score_that_stays_is_one_point_of_the_history_and_the_history_is_bound
 
 
 def test_full_marks_complete_a_lesson_once_and_for_all() -> None:
-    full = LessonProgress().graded(result(10.0, check("a"), status=LessonStatus.PASSED), MONDAY)
+    full = EMPTY.graded(result(10.0, check("a"), status=LessonStatus.PASSED), MONDAY)
     assert full.complete
-    later = full.graded(result(0.0, check("a", Outcome.FAILED)), TUESDAY)
+    later = full.graded(result(0.0, failed("a")), TUESDAY)
     assert (later.complete, later.completed_at) == (True, MONDAY)
 
 
 def test_a_bundles_lesson_is_complete_when_all_that_it_shows_is_right() -> None:
     """Checks that are held back can't be passed there, so completion must not depend on them."""
     shown = replace(result(6.0, check("a")), held_checks=3, held_points=4.0)
-    assert LessonProgress().graded(shown, MONDAY).complete
-    assert (
-        not LessonProgress()
-        .graded(replace(shown, checks=(check("a"), check("b", Outcome.FAILED))), MONDAY)
-        .complete
-    )
-    assert not LessonProgress().graded(replace(shown, checks=()), MONDAY).complete
+    partly = replace(shown, checks=(check("a"), failed("b")))
+    nothing = replace(shown, checks=())
+    complete = [EMPTY.graded(one, MONDAY).complete for one in (shown, partly, nothing)]
+    assert complete == [True, False, False]
 
 
 def test_a_mistake_is_cleared_when_its_own_check_passes_and_not_when_that_waits() -> None:
-    met = LessonProgress().graded(
-        result(0.0, check("a", Outcome.FAILED, diagnosis="squared")), MONDAY
-    )
-    waiting = met.graded(
-        result(0.0, check("b", Outcome.FAILED), check("a", Outcome.SKIPPED)), TUESDAY
-    )
-    assert waiting.mistakes["squared"].cleared_at is None
+    def squared(progress: LessonProgress) -> MistakeRecord:
+        return progress.mistakes["squared"]
+
+    met = EMPTY.graded(result(0.0, failed("a", diagnosis="squared")), MONDAY)
+    waiting = met.graded(result(0.0, failed("b"), check("a", Outcome.SKIPPED)), TUESDAY)
+    assert squared(waiting).cleared_at is None
     cleared = waiting.graded(result(5.0, check("a")), FRIDAY)
-    assert (
-        cleared.mistakes["squared"].seen_at,
-        cleared.mistakes["squared"].cleared_at,
-        cleared.cleared,
-    ) == (MONDAY, FRIDAY, 1)
-    again = cleared.graded(result(0.0, check("a", Outcome.FAILED, diagnosis="squared")), FRIDAY)
-    assert (again.cleared, again.mistakes["squared"].seen_at) == (0, MONDAY)
+    assert (squared(cleared).seen_at, squared(cleared).cleared_at) == (MONDAY, FRIDAY)
+    again = cleared.graded(result(0.0, failed("a", diagnosis="squared")), FRIDAY)
+    assert (cleared.cleared, again.cleared, squared(again).seen_at) == (1, 0, MONDAY)
 
 
 def test_one_is_stuck_on_what_is_wrong_before_what_is_not_started() -> None:
-    blank, wrong = (
-        check("a", Outcome.NOT_STARTED, function="f"),
-        check("b", Outcome.ERROR, function="g"),
-    )
-    assert LessonProgress().graded(result(0.0, blank, wrong), MONDAY).stuck_on == "g"
-    assert LessonProgress().graded(result(0.0, check("c"), blank), MONDAY).stuck_on == "f"
-    assert LessonProgress().graded(result(1.0, check("c")), MONDAY).stuck_on is None
+    blank = check("a", Outcome.NOT_STARTED)
+    wrong = check("b", Outcome.ERROR, function="g")
+    assert EMPTY.graded(result(0.0, blank, wrong), MONDAY).stuck_on == "g"
+    assert EMPTY.graded(result(0.0, check("c"), blank), MONDAY).stuck_on == "f"
+    assert EMPTY.graded(result(1.0, check("c")), MONDAY).stuck_on is None
 
 
 def test_what_was_wrong_in_the_last_run_is_known_with_its_seed() -> None:
     """Waiting checks and failures of earlier runs are not included."""
-    first = LessonProgress().graded(
-        result(0.0, check("a", Outcome.FAILED, seed=1), check("b", Outcome.ERROR, seed=2)), MONDAY
-    )
+    wrong = [failed("a", seed=1), check("b", Outcome.ERROR, seed=2)]
+    first = EMPTY.graded(result(0.0, *wrong), MONDAY)
     assert first.wrong == {"tiny.a": 1, "tiny.b": 2}
     waits = [check("c", Outcome.SKIPPED), check("d", Outcome.NOT_STARTED)]
-    assert first.graded(
-        result(5.0, check("a"), check("b", Outcome.TIMEOUT, seed=3), *waits), TUESDAY
-    ).wrong == {"tiny.b": 3}
+    later = result(5.0, check("a"), check("b", Outcome.TIMEOUT, seed=3), *waits)
+    assert first.graded(later, TUESDAY).wrong == {"tiny.b": 3}
 
 
-def test_a_file_that_can_not_be_loaded_is_an_attempt_and_nothing_else() -> None:
-    before = LessonProgress().graded(result(8.0, check("a")), MONDAY)
+def test_a_file_that_can_not_be_loaded_is_an_attempt_and_a_grader_fault_is_nothing() -> None:
+    before = EMPTY.graded(result(8.0, check("a")), MONDAY)
     after = before.graded(result(0.0, status=LessonStatus.INVALID), TUESDAY)
-    assert (after.attempts, after.last, after.history) == (2, 8.0, before.history)
-
-
-def test_the_graders_own_fault_leaves_no_trace() -> None:
-    before = LessonProgress().graded(result(8.0, check("a")), MONDAY)
+    assert after == replace(before, attempts=2)
     assert before.graded(result(0.0, check("a", Outcome.GRADER_ERROR)), TUESDAY) == before
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     mine = LessonProgress(hints={"f": 2}, gave_up_at=FRIDAY).graded(
-        result(4.0, check("a", Outcome.FAILED, diagnosis="m")), MONDAY
+        result(4.0, failed("a", diagnosis="m")), MONDAY
     )
     update_progress(tmp_path, lambda progress: progress.having("tiny", mine))
     assert read_progress(tmp_path).of("tiny") == mine
     assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
 
 
-def test_a_file_of_a_newer_version_is_read_and_left_as_it_is(tmp_path: Path) -> None:
-    newer = {
-        "version": 7,
-        "theme": "dark",
-        "lessons": {"tiny": {"attempts": 3, "mood": "good"}, "gone": {"best": 4}},
-    }
-    (tmp_path / PROGRESS_FILE).write_text(json.dumps(newer))
-    assert read_progress(tmp_path).of("tiny").attempts == 3
-    update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress()))
-    assert json.loads((tmp_path / PROGRESS_FILE).read_text()) == newer
-
-
-@pytest.mark.parametrize("lessons", [[], {"tiny": {"attempts": {"count": 3}}}])
-def test_a_newer_file_of_another_shape_is_left_as_it_is(lessons: object, tmp_path: Path) -> None:
-    newer = json.dumps({"version": 7, "lessons": lessons})
+@pytest.mark.parametrize(
+    "lessons",
+    [[], {"tiny": {"attempts": {"count": 3}}}, {"tiny": {"attempts": 3, "mood": "good"}}],
+    ids=["a list", "another shape", "a field more"],
+)
+def test_a_file_of_a_newer_version_is_left_as_it_is(lessons: object, tmp_path: Path) -> None:
+    newer = json.dumps({"version": 7, "theme": "dark", "lessons": lessons})
     (tmp_path / PROGRESS_FILE).write_text(newer)
+    assert read_progress(tmp_path).of("tiny").attempts == (3 if "mood" in newer else 0)
     update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1)))
     assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
     assert (tmp_path / PROGRESS_FILE).read_text() == newer
@@ -218,12 +190,9 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(
 
     monkeypatch.setattr("pathlib.Path.replace", full)
     with pytest.raises(OSError, match="no space"):
-        update_progress(
-            tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1))
-        )
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
-        (PROGRESS_FILE, before)
-    ]
+        update_progress(tmp_path, lambda progress: progress.having("tiny", FULL))
+    assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
+    assert (tmp_path / PROGRESS_FILE).read_text() == before
 
 
 def test_a_workspace_is_found_from_a_folder_inside_it_and_nowhere_else(tmp_path: Path) -> None:
@@ -238,7 +207,7 @@ def test_a_workspace_is_found_from_a_folder_inside_it_and_nowhere_else(tmp_path:
 # ------------------------------------------------------------------------- a way through the course
 
 
-FULL = LessonProgress(attempts=1, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00")
+FULL = LessonProgress(attempts=1, best=10.0, last=10.0, completed_at=MONDAY)
 
 
 def lesson(name: str, *builds_on: str) -> Lesson:
@@ -254,35 +223,27 @@ def done(*names: str) -> Progress:
 
 
 def test_a_lesson_waits_for_what_it_builds_on() -> None:
+    """One that is taken early is in progress as soon as it is tried."""
     assert needs(C, done("a")) == ("b",)
-    assert [standing(one, done("a")) for one in COURSE.lessons] == [
-        LessonState.COMPLETE,
-        LessonState.OPEN,
-        LessonState.WAITING,
-        LessonState.OPEN,
-    ]
-
-
-def test_a_lesson_taken_early_is_in_progress_as_soon_as_it_is_tried() -> None:
+    complete, open, waiting = LessonState.COMPLETE, LessonState.OPEN, LessonState.WAITING
+    states = [standing(one, done("a")) for one in COURSE.lessons]
+    assert states == [complete, open, waiting, open]
     assert standing(C, Progress({"c": LessonProgress(attempts=1)})) is LessonState.BEGUN
-    assert standing(C, Progress({"c": LessonProgress()})) is LessonState.WAITING
+    assert standing(C, Progress({"c": LessonProgress()})) is waiting
 
 
 def test_next_is_the_first_unfinished_lesson_that_waits_for_none() -> None:
-    assert next_lesson(COURSE, done()) is A
-    assert next_lesson(COURSE, done("a")) is B
-    assert next_lesson(COURSE, done("a", "b", "c")) is D
-    assert next_lesson(COURSE, done("a", "b", "c", "d")) is None
+    found = [next_lesson(COURSE, done(*names)) for names in ("", "a", "abc", "abcd")]
+    assert found == [A, B, D, None]
 
 
-def test_next_passes_over_a_lesson_that_waits_for_a_later_one() -> None:
-    course = Course(Path(), "c", "C", "1", (lesson("x", "y"), lesson("y")))
-    assert next_lesson(course, done()) is course.lessons[1]
-
-
-def test_lessons_that_wait_for_each_other_still_have_a_next_one() -> None:
-    course = Course(Path(), "c", "C", "1", (lesson("x", "y"), lesson("y", "x")))
-    assert next_lesson(course, done()) is course.lessons[0]
+@pytest.mark.parametrize(("of_y", "following"), [((), 1), (("x",), 0)])
+def test_next_passes_over_a_lesson_that_waits_for_a_later_one(
+    of_y: tuple[str, ...], following: int
+) -> None:
+    """If they wait for each other, the first is next."""
+    course = Course(Path(), "c", "C", "1", (lesson("x", "y"), lesson("y", *of_y)))
+    assert next_lesson(course, done()) is course.lessons[following]
 
 
 def test_a_lesson_opens_those_that_wait_for_it_alone() -> None:
@@ -303,19 +264,9 @@ def test_the_end_counts_what_was_done_and_not_what_is_no_lesson() -> None:
     )
     progress = Progress({"a": mine, "b": FULL, "gone": FULL})
     found = course_summary(COURSE, progress)
-    assert (found.complete, found.lessons, found.score, found.max_score, found.bonus) == (
-        2,
-        4,
-        20.0,
-        40.0,
-        1.0,
-    )
-    assert (found.attempts, found.mistakes, found.hints, found.solutions_seen, found.days) == (
-        5,
-        1,
-        3,
-        1,
-        1,
-    )
+    assert (found.complete, found.lessons) == (2, 4)
+    assert (found.score, found.max_score, found.bonus) == (20.0, 40.0, 1.0)
+    assert (found.attempts, found.mistakes, found.hints) == (5, 1, 3)
+    assert (found.solutions_seen, found.days) == (1, 1)
     assert (found.began, found.ended, found.finished) == ("2026-03-05", "2026-03-06", False)
     assert course_summary(COURSE, done("a", "b", "c", "d")).finished

@@ -32,7 +32,7 @@ def mistakes(lesson: Lesson) -> list[Mistake]:
 
 
 def check_titles(lesson: Lesson) -> Iterator[str]:
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+    for path in lesson.check_files:
         for node in ast.walk(ast.parse(Path(path).read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 yield (ast.get_docstring(node) or "").splitlines()[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 Files = dict[str, str | bytes]
@@ -33,6 +35,27 @@ def zip_folder(folder: Path, target: Path) -> Path:
         for path in sorted(folder.rglob("*")):
             archive.write(path, path.relative_to(folder).as_posix())
     return target
+
+
+def zipped(files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a zip with those members."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", compression) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def encrypted(data: bytes, name: str = "") -> bytes:
+    """Return the zip with its members, or one of them, marked as encrypted, in both places that say
+    so.
+    """
+    out = bytearray(data)
+    for signature, flags, start in ((b"PK\x03\x04", 6, 30), (b"PK\x01\x02", 8, 46)):
+        for found in re.finditer(re.escape(signature), data):
+            if data[found.start() + start :].startswith(name.encode()):
+                out[found.start() + flags] |= 1
+    return bytes(out)
 
 
 def _plain(folder: Path, students: Students) -> Download:

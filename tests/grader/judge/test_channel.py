@@ -4,23 +4,21 @@ request.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
 import sys
 import threading
-from collections.abc import Iterator
-from typing import BinaryIO, NoReturn, cast
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, cast
 
 import pytest
 
-from grader.core.errors import EngineFault, WorkerLost
-from grader.core.limits import Limits
-from grader.course.source import Source
+from grader.core.errors import WorkerLost
 from grader.judge.remote.channel import Channel, Deadline, PipeChannel, SocketChannel
-from grader.judge.remote.session import StudentSession
-from grader.judge.remote.workers import WorkerProcess, WorkerSource
-from grader.worker.wire.frames import BrokenFrame, pack
+from grader.judge.remote.workers import WorkerProcess
+from grader.worker.wire.frames import pack
 
 
 class Pipes:
@@ -47,6 +45,20 @@ def pipes() -> Iterator[Pipes]:
     made.close()
 
 
+@contextlib.contextmanager
+def beside(work: Callable[[], None]) -> Iterator[threading.Thread]:
+    """Do ``work`` in a thread, to and from which Python switches all the time; wait for its end."""
+    thread = threading.Thread(target=work)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        yield thread
+    finally:
+        sys.setswitchinterval(before)
+        thread.join()
+
+
 def test_nothing_that_is_printed_is_lost_between_threads(pipes: Pipes) -> None:
     pieces = 1200
     chunk = b"x" * 1000
@@ -55,19 +67,12 @@ def test_nothing_that_is_printed_is_lost_between_threads(pipes: Pipes) -> None:
         for _ in range(pieces):
             os.write(pipes.prints, chunk)
 
-    writer = threading.Thread(target=write)
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        writer.start()
-        taken = 0
+    taken = 0
+    with beside(write) as writer:
         while writer.is_alive():
             pipes.channel.settle()
             for _ in range(10_000):
                 taken += len(pipes.channel.output.take())
-    finally:
-        sys.setswitchinterval(before)
-    writer.join()
     pipes.channel.settle()
     taken += len(pipes.channel.output.take())
     assert taken == pieces * len(chunk)
@@ -116,32 +121,6 @@ def test_a_pipe_takes_no_answer_before_its_question() -> None:
         pipes.close()
 
 
-class NoWorkers:
-    """A source of workers that is never used."""
-
-    def start(self) -> NoReturn:
-        raise AssertionError
-
-    end = start
-
-
-@pytest.fixture
-def client() -> StudentSession:
-    workers = cast("WorkerSource", NoWorkers())
-    return StudentSession(workers, source=Source("", "a.py"), scenarios="", limits=Limits())
-
-
-@pytest.mark.parametrize("error", [TypeError("ours"), KeyError("ours")])
-def test_an_error_of_ours_is_not_the_students(client: StudentSession, error: Exception) -> None:
-    with pytest.raises(EngineFault, match="ours"), client.reading():
-        raise error
-
-
-def test_an_answer_that_is_none_loses_the_worker(client: StudentSession) -> None:
-    with pytest.raises(WorkerLost, match="an answer without 'value'"), client.reading():
-        raise BrokenFrame("an answer without 'value'")
-
-
 def test_no_handle_is_lost_while_others_are_freed() -> None:
     worker = WorkerProcess(cast(Channel, None), 0)
     count = 20_000
@@ -150,16 +129,9 @@ def test_no_handle_is_lost_while_others_are_freed() -> None:
         for number in range(count):
             worker.freed.append(number)
 
-    thread = threading.Thread(target=free)
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
     taken: list[int] = []
-    try:
-        thread.start()
+    with beside(free) as thread:
         while thread.is_alive():
             taken += worker.take_freed()
-    finally:
-        sys.setswitchinterval(before)
-    thread.join()
     taken += worker.take_freed()
     assert taken == list(range(count))

@@ -36,6 +36,9 @@ LEAF = torch.tensor([0.5, 2.0], requires_grad=True)
 PLAIN = "def f(x):\n    return x\n"
 
 
+Functions = dict[str, Callable[[torch.Tensor], torch.Tensor]]
+
+
 def named(
     actual: Any = None,
     expected: Any = None,
@@ -47,25 +50,18 @@ def named(
     solution: str = PLAIN,
     inputs: dict[str, Any] | None = None,
     call: LastCall | None = None,
+    mine: Functions | None = None,
+    ours: Functions | None = None,
 ) -> tuple[str | None, str]:
-    """Return the id and the text of what the engine recognizes in a failure."""
-    nothing: Any = None
-    reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
-    failure = Failure(
-        Outcome.FAILED,
-        message,
-        facts or {},
-        expected,
-        actual,
-        inputs or {},
-        error,
-        check="test_f",
-        about="f",
-        reference=reference,
-        draw=nothing,
-        call=call,
-    )
-    student: Any = SimpleNamespace(source=Source(source, "f.py"))
+    """Return the id and the text of what the engine recognizes in a failure; ``mine`` and ``ours``
+    are the functions of the student and of the reference.
+    """
+    student: Any = SimpleNamespace(source=Source(source, "f.py"), **(mine or {}))
+    reference: Any = SimpleNamespace(source=Source(solution, "f.py"), **(ours or {}))
+    student.writing_allowed = reference.writing_allowed = contextlib.nullcontext
+    known: dict[str, Any] = {"check": "test_f", "about": "f", "draw": None, "call": call}
+    known |= {"facts": facts or {}, "inputs": inputs or {}, "error": error, "reference": reference}
+    failure = Failure(Outcome.FAILED, message, expected=expected, actual=actual, **known)
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
     assert trouble is None
     return (found.id, found.evidence) if found else (None, "")
@@ -170,49 +166,43 @@ def test_nothing_is_returned() -> None:
     assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
 
 
-def test_an_argument_is_written_to() -> None:
-    source = "def f(x):\n    y = x.clone()\n    y += 1\n    {}\n    return y\n"
-    found, words = named(message=WROTE, source=source.format("x[0] = 2"))
-    assert found == "common_writes_into_argument"
-    assert "changes it in line 4" in words
-    assert named(message=WROTE, source=source.format("x.mul_(2)"))[0] == found
-    assert named(message=WROTE, source=source.format("z = x.mul_(2)"))[0] == found
-    assert named(message=WROTE, source=source.format("x[0].mul_(2)"))[0] == found
-    assert named(message=WROTE, source=source.format("torch.exp(y, out=x)"))[0] == found
-    assert named(message=WROTE, source=source.format("x.requires_grad_()"))[0] is None
-    assert named(message=WROTE, source=source.format("x[y > 0].mul_(2)"))[0] is None
-    found, words = named(message=WROTE, source=source.format("x[0] = 2; x += 1\n    x *= 2"))
-    assert found == "common_writes_into_argument"
-    assert "changes it in line 4" in words
-    two = source.replace("(x)", "(x, q)")
-    assert named(message=WROTE, source=two.format("x[0] = 2; q += 1"))[0] is None
-    assert named(message=WROTE, source=source.format("g(x)"))[0] is None
-    assert named(message="wrong", source=source.format("x[0] = 2"))[0] is None
+DIRECT = "def f(x, q):\n    y = x.clone()\n    y += 1\n    {}\n    return y\n"
+SHARED = "class f:\n    def forward(ctx, x):\n        y = {}\n        y += 1\n        return y\n"
+PAIR = "def f(x):\n    y, z = x.detach(), 1\n    y += z\n    return y\n"
+POSSIBLE = "def f(x, q):\n    y = q.detach().flatten()\n    y /= 2\n    {}\n    return y\n"
 
 
-def test_a_write_reaches_an_argument_through_shared_memory() -> None:
-    source = (
-        "class f:\n    def forward(ctx, x):\n        y = {}\n        y += 1\n        return y\n"
-    )
-    found, words = named(message=WROTE, source=source.format("x.detach()"))
-    assert found == "common_writes_into_argument"
-    assert "x is an argument" in words and "in line 4" in words
-    assert named(message=WROTE, source=source.format("x.view(-1)"))[0] == found
-    assert named(message=WROTE, source=source.format("x.exp()"))[0] is None
-    assert named(message=WROTE, source=source.format("x.exp() if a else x.detach()"))[0] == found
-    pair = "def f(x):\n    y, z = x.detach(), 1\n    y += z\n    return y\n"
-    assert named(message=WROTE, source=pair)[0] == found
-    assert named(message=WROTE, source=source.format("x.detach().to(torch.float64)"))[0] == found
-
-
-def test_a_possible_write_counts_only_without_a_certain_one() -> None:
-    source = (
-        "def f(x, q):\n    flat = q.detach().flatten()\n    flat /= 2\n    {}\n    return flat\n"
-    )
-    found, words = named(message=WROTE, source=source.format("pass"))
-    assert found == "common_writes_into_argument"
-    assert "q is an argument" in words and "in line 3" in words
-    assert "x is an argument" in named(message=WROTE, source=source.format("x += 1"))[1]
+@pytest.mark.parametrize(
+    ("source", "body", "name", "line"),
+    [
+        (DIRECT, "x[0] = 2", "x", 4),
+        (DIRECT, "x.mul_(2)", "x", 4),
+        (DIRECT, "z = x.mul_(2)", "x", 4),
+        (DIRECT, "x[0].mul_(2)", "x", 4),
+        (DIRECT, "torch.exp(y, out=x)", "x", 4),
+        (DIRECT, "x[0] = 2; x += 1\n    x *= 2", "x", 4),
+        (DIRECT, "x[0] = 2; q += 1", None, None),
+        (DIRECT, "x.requires_grad_()", None, None),
+        (DIRECT, "x[y > 0].mul_(2)", None, None),
+        (DIRECT, "g(x)", None, None),
+        (SHARED, "x.detach()", "x", 4),
+        (SHARED, "x.view(-1)", "x", 4),
+        (SHARED, "x.exp() if a else x.detach()", "x", 4),
+        (SHARED, "x.detach().to(torch.float64)", "x", 4),
+        (SHARED, "x.exp()", None, None),
+        (PAIR, "", "x", 3),
+        (POSSIBLE, "pass", "q", 3),  # flatten may copy, so a certain write counts more
+        (POSSIBLE, "x += 1", "x", 4),
+    ],
+)
+def test_an_argument_is_written_to(
+    source: str, body: str, name: str | None, line: int | None
+) -> None:
+    found, words = named(message=WROTE, source=source.format(body))
+    assert found == ("common_writes_into_argument" if name else None)
+    if name:
+        assert f"{name} is an argument" in words and f"changes it in line {line}" in words
+    assert named(message="wrong", source=source.format(body))[0] is None
 
 
 def test_values_written_into_a_copy() -> None:
@@ -310,30 +300,11 @@ def test_an_old_gradient_that_is_cleared_with_the_new_one() -> None:
 )
 def test_equal_calls_that_disagree(source: str, path: str, found: str | None) -> None:
     counted = itertools.count(2)
-    student: Any = SimpleNamespace(
-        source=Source(source, "f.py"),
-        f=lambda x: x * next(counted),
-        g=lambda x: x * next(counted),
-        writing_allowed=contextlib.nullcontext,
-    )
-    reference: Any = SimpleNamespace(
-        source=Source(PLAIN, "f.py"), f=lambda x: x + 1, writing_allowed=contextlib.nullcontext
-    )
-    nothing: Any = None
+    mine: Functions = dict.fromkeys("fg", lambda x: x * next(counted))
     call = LastCall(path, (torch.ones(2),), {}, grad=True)
-    failure = Failure(
-        Outcome.FAILED,
-        "wrong",
-        check="test_f",
-        about="f",
-        reference=reference,
-        draw=nothing,
-        call=call,
-    )
-    diagnosis, trouble = diagnose(COMMON, failure, student, Catalogue())
-    assert (diagnosis and diagnosis.id, trouble) == (found, None)
-    if diagnosis:
-        assert "returned [2.0, 2.0] float32, then [3.0, 3.0]" in diagnosis.evidence
+    name, words = named(source=source, call=call, mine=mine, ours={"f": lambda x: x + 1})
+    assert name == found
+    assert "returned [2.0, 2.0] float32, then [3.0, 3.0]" in words or found is None
 
 
 def test_an_exception_is_swallowed() -> None:

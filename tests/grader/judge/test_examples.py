@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from graded import Grade, by_name
 
-from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, Lesson, load_course
-from grader.course.submission import LessonFile
 from grader.judge.examples import Behavior
 from grader.judge.exception_verdicts import CheckVerdict
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 
 TEXTS = """
 [halves]
@@ -85,6 +82,9 @@ def double(x):
 """
 
 
+Checks = Callable[..., dict[str, CheckResult]]
+
+
 @pytest.fixture(scope="module")
 def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Lesson:
     root = tmp_path_factory.mktemp("course") / "course"
@@ -96,13 +96,15 @@ def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Le
     return load_course(root).lesson("tiny")
 
 
-def checks_of(
-    host: ForkServerClient, lesson: Lesson, double: str, **settings: Any
-) -> dict[str, CheckResult]:
-    text = f"def double(x):\n    {double}\ndef triple(x):\n    return 3 * x\nLIMIT = 20.0\n"
-    file = LessonFile("tiny", "tiny.py", text)
-    result = grade_lesson(host, lesson, file, replace(Settings(3, "off"), **settings)).result
-    return {check.id: check for check in result.checks}
+@pytest.fixture(scope="module")
+def checks_of(lesson: Lesson, grade_text: Grade) -> Checks:
+    """Return ``checks_of(double, **settings)``, which grades a file with that ``double``."""
+
+    def grade(double: str, **settings: Any) -> dict[str, CheckResult]:
+        text = f"def double(x):\n    {double}\ndef triple(x):\n    return 3 * x\nLIMIT = 20.0\n"
+        return by_name(grade_text(lesson, text, sandbox="off", **settings))
+
+    return grade
 
 
 @pytest.mark.parametrize(
@@ -119,34 +121,32 @@ def checks_of(
     ],
 )
 def test_the_answer_that_fails_alike_gives_its_name(
-    double: str, name: str | None, host: ForkServerClient, lesson: Lesson
+    double: str, name: str | None, checks_of: Checks
 ) -> None:
-    check = checks_of(host, lesson, double, naming_off=("engine",))["tiny.double"]
+    check = checks_of(double, naming_off=("engine",))["double"]
     assert check.outcome in (Outcome.FAILED, Outcome.ERROR)
     assert (check.diagnosis, check.diagnosed_by) == (name, name and "example")
 
 
-def test_the_explanation_shows_the_students_values(host: ForkServerClient, lesson: Lesson) -> None:
-    named = checks_of(host, lesson, "return x / 2")
-    check = named["tiny.double"]
+def test_the_explanation_shows_the_students_values(checks_of: Checks) -> None:
+    named = checks_of("return x / 2")
+    check = named["double"]
     assert check.diagnosis_title == "x is halved"
     assert check.evidence and check.evidence.startswith("For [") and "{" not in check.evidence
-    assert named["tiny.gradient_of_double"].outcome is Outcome.SKIPPED
-    assert named["tiny.gradient_of_double"].diagnosis is None
+    assert named["gradient_of_double"].outcome is Outcome.SKIPPED
+    assert named["gradient_of_double"].diagnosis is None
 
 
-def test_it_must_fail_alike_from_a_second_seed(host: ForkServerClient, lesson: Lesson) -> None:
+def test_it_must_fail_alike_from_a_second_seed(checks_of: Checks) -> None:
     """Here only the first call halves."""
     body = "double.calls = getattr(double, 'calls', 0) + 1; return x / 2 if double.calls < 2 else x"
-    check = checks_of(host, lesson, body, naming_off=("engine",))["tiny.double"]
+    check = checks_of(body, naming_off=("engine",))["double"]
     assert check.outcome is Outcome.FAILED
     assert check.diagnosis is None
 
 
-def test_without_examples_the_engine_names_the_mistake(
-    host: ForkServerClient, lesson: Lesson
-) -> None:
-    check = checks_of(host, lesson, "return x / 2", naming_off=("example",))["tiny.double"]
+def test_without_examples_the_engine_names_the_mistake(checks_of: Checks) -> None:
+    check = checks_of("return x / 2", naming_off=("example",))["double"]
     assert (check.diagnosis, check.diagnosed_by) == ("common_constant_factor", "engine")
 
 

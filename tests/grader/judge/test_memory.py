@@ -5,14 +5,11 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from graded import Grade, by_name
 
-from grader.core.messages import Settings
-from grader.core.report import CheckResult, Outcome
-from grader.course.course import Course, load_course
-from grader.course.submission import LessonFile
+from grader.core.report import Outcome
+from grader.course.course import Course, Lesson, load_course
 from grader.judge.exception_verdicts import JUDGE_BYTES, JudgeMemory, free_frames
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 
 pytestmark = pytest.mark.linux
 CHECKS = """
@@ -45,38 +42,32 @@ WIDE = GOOD.replace("return 2 * x", "return (2 * x).repeat(7_000)")
 
 
 @pytest.fixture(scope="module")
-def course(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Lesson:
     root = tmp_path_factory.mktemp("memory") / "course"
     shutil.copytree(small_course.root, root)
     with (root / "tests/checks/tiny/test_hidden.py").open("a", encoding="utf-8") as stream:
         stream.write(CHECKS.replace("assert_that", "helping.assert_that"))
         stream.write("\n\nimport grader.authoring as helping\n")
-    return load_course(root)
-
-
-def graded(host: ForkServerClient, course: Course, text: str) -> dict[str, CheckResult]:
-    lesson = course.lesson("tiny")
-    result = grade_lesson(host, lesson, LessonFile("tiny", "tiny.py", text), Settings(3)).result
-    return {check.title: check for check in result.checks}
+    return load_course(root).lesson("tiny")
 
 
 def test_values_that_take_too_much_memory_fail_their_check(
-    host: ForkServerClient, course: Course
+    grade_text: Grade, lesson: Lesson
 ) -> None:
     """This holds in torch and in Python; the next submission has all of the memory again."""
     for _ in range(3):
-        wrong = graded(host, course, WIDE)
+        wrong = by_name(grade_text(lesson, WIDE))
         for name in ("outer", "list"):
             assert wrong[name].outcome is Outcome.FAILED
             assert "1024 MB" in str(wrong[name].message)
-        right = graded(host, course, GOOD)
+        right = by_name(grade_text(lesson, GOOD))
         assert {right[name].outcome for name in ("outer", "list")} == {Outcome.PASSED}
 
 
 def test_what_takes_too_much_with_the_reference_too_is_our_fault(
-    host: ForkServerClient, course: Course
+    grade_text: Grade, lesson: Lesson
 ) -> None:
-    check = graded(host, course, GOOD)["our own"]
+    check = by_name(grade_text(lesson, GOOD))["our_own"]
     assert check.outcome is Outcome.GRADER_ERROR
     assert "allocate memory" in str(check.message)
 

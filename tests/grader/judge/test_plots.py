@@ -8,32 +8,28 @@ import contextlib
 import json
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 import torch
+from graded import Grade, by_name
 from rich.cells import cell_len
 
 from grader.core.errors import WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
-from grader.core.messages import Settings
 from grader.core.pictures import PlotFigure, read_figure
-from grader.core.report import LessonResult, Outcome
-from grader.course.course import find_course, load_course
-from grader.course.stubs import compose, without_markers
-from grader.course.submission import LessonFile
+from grader.core.report import Outcome
+from grader.course.course import Course
 from grader.judge import figures
 from grader.judge.figures import ask_all, chart_figure, curve, panel, plot_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import figure_json
 from grader.render.figures import figure_lines, panels
 from grader.render.graph.plot import Scale, scales
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 
 SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
 FIGURE = {"$ref": "#/$defs/figure", "$defs": SCHEMA["$defs"]}
@@ -49,6 +45,9 @@ class F(torch.autograd.Function):
         return 2 * ctx.saved_tensors[0]
 """
 """A square whose backward ignores grad_output."""
+
+
+Remote = Callable[..., RemoteStudent]
 
 
 def square(x: torch.Tensor) -> torch.Tensor:
@@ -79,7 +78,7 @@ def of_student(student: RemoteStudent, **more: Any) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------ what is asked
 
 
-def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_plot_moves_the_element_that_is_most_wrong(remote: Remote) -> None:
     """It shows the student's value and gradient over the true ones, with the failing point marked
     and the check's own grad_output.
     """
@@ -95,9 +94,7 @@ def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., Remot
     assert data["notes"] == []
 
 
-def test_all_points_cross_in_one_frame(
-    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_points_cross_in_one_frame(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     student = remote(IGNORES)
     session: Any = student._session
     send, sent = session._send, []
@@ -113,9 +110,7 @@ def test_all_points_cross_in_one_frame(
     assert len([one for one in sent if one in ("call", "vjp")]) <= figures.TRIALS + 2
 
 
-def test_points_that_the_function_cannot_give_are_left_out_and_said(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_points_that_the_function_cannot_give_are_left_out_and_said(remote: Remote) -> None:
     student = remote(
         "def f(x):\n"
         "    if x.max() > 2.5: raise ValueError('no')\n"
@@ -138,7 +133,7 @@ def test_points_that_the_function_cannot_give_are_left_out_and_said(
     ],
 )
 def test_a_constant_is_told_from_a_result_without_path_to_x(
-    remote: Callable[..., RemoteStudent], body: str, why: str
+    remote: Remote, body: str, why: str
 ) -> None:
     student = remote(f"import torch\ndef f(x): return {body}\n")
     data = of_student(student, function=student.f)
@@ -146,7 +141,7 @@ def test_a_constant_is_told_from_a_result_without_path_to_x(
     assert any(why in note for note in data["notes"])
 
 
-def test_no_plot_without_a_point(remote: Callable[..., RemoteStudent]) -> None:
+def test_no_plot_without_a_point(remote: Remote) -> None:
     student = remote("def f(x): raise ValueError('no')\n")
     x = torch.ones(2, dtype=torch.float64)
     assert plot_figure(student.f, square, x, over=(-1, 1)) is None
@@ -154,7 +149,7 @@ def test_no_plot_without_a_point(remote: Callable[..., RemoteStudent]) -> None:
 
 
 def test_a_slow_function_gets_fewer_points_or_no_plot(
-    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     student = remote("def f(x): return x * x\n")
     x = torch.ones(2, dtype=torch.float64)
@@ -179,17 +174,13 @@ def test_how_many_points_there_is_time_for(
     assert figures.affordable(lambda x: x, (1,)) == points
 
 
-def test_several_calls_are_answered_and_what_raises_is_none(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_several_calls_are_answered_and_what_raises_is_none(remote: Remote) -> None:
     student = remote("def f(x, h): return x / h\n")
     x = torch.ones((), dtype=torch.float64)
     assert ask_all(student.f, [(x, 2.0), (x, "no"), (x, 4.0)]) == [0.5, None, 0.25]
 
 
-def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(remote: Remote) -> None:
     """All points together may take as long as one call; the lesson's clock stands still, though
     for all plots of a lesson not longer than one call may take.
     """
@@ -210,7 +201,7 @@ def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(
     assert student.f(torch.ones(1)).tolist() == [1.0]
 
 
-def test_inputs_of_the_check_stay(remote: Callable[..., RemoteStudent]) -> None:
+def test_inputs_of_the_check_stay(remote: Remote) -> None:
     student = remote("def f(x): return x.add_(1) * x\n")
     x = torch.ones(2, dtype=torch.float64)
     with contextlib.suppress(Exception):
@@ -377,27 +368,12 @@ PLOTTED = {
 """A mistake, a check that it fails, and the number of drawings in the plot."""
 
 
-@pytest.fixture
-def graded(host: ForkServerClient) -> Iterator[Callable[[str, str], LessonResult]]:
-    """Return ``graded(lesson, mistake)``, which grades a wrong answer of the catalogue."""
-
-    def grade(name: str, mistake: str) -> LessonResult:
-        course = load_course(find_course())
-        lesson = course.lesson(name)
-        cell = next(cell for cell in lesson.mistakes if cell.label == mistake)
-        solution = without_markers(lesson.solution.read_text("utf-8"))
-        file = LessonFile(name, f"{name}.py", compose(solution, cell.source, name=mistake))
-        return grade_lesson(host, lesson, file, Settings(5, limits=course.limits)).result
-
-    yield grade
-
-
 @pytest.mark.parametrize("case", PLOTTED, ids=".".join)
 def test_a_mistake_about_numbers_comes_with_a_plot(
-    case: tuple[str, str, str], graded: Callable[[str, str], LessonResult]
+    case: tuple[str, str, str], grade_mistake: Grade
 ) -> None:
     name, mistake, check = case
-    (result,) = [one for one in graded(name, mistake).checks if one.id == f"{name}.{check}"]
+    result = by_name(grade_mistake(name, mistake))[check]
     (figure,) = [one for one in result.figures if one["kind"] == "plot"]
     jsonschema.Draft202012Validator(FIGURE).validate(figure)
     drawn = read_figure(figure)
@@ -408,19 +384,16 @@ def test_a_mistake_about_numbers_comes_with_a_plot(
     assert result.note is None
 
 
-def test_no_figure_of_the_catalogue_is_broken(graded: Callable[[str, str], LessonResult]) -> None:
+def test_no_figure_of_the_catalogue_is_broken(grade_mistake: Grade) -> None:
     """A plot that fails leaves a note for the author and does not change the verdict."""
-    result = graded("finite_difference", "zero_dims")
+    result = grade_mistake("finite_difference", "zero_dims")
     failed = [one for one in result.checks if one.outcome in (Outcome.FAILED, Outcome.ERROR)]
     assert failed
     assert [one.note for one in failed if one.note] == []
 
 
-def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
+def test_a_plot_that_fails_changes_no_verdict(grade_fragment: Grade, course: Course) -> None:
     """Its worker hangs; the verdict and those of later checks stay."""
-    course = load_course(find_course())
-    lesson = course.lesson("custom_sigmoid")
-    solution = without_markers(lesson.solution.read_text("utf-8"))
     wrong = (
         "import torch\n"
         "class Sigmoid(torch.autograd.Function):\n"
@@ -435,10 +408,8 @@ def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
         "        (y,) = ctx.saved_tensors\n"
         "        return y * (1 - y)\n"
     )
-    file = LessonFile("custom_sigmoid", "custom_sigmoid.py", compose(solution, wrong, name="x"))
     limits = replace(course.limits, call_seconds=1.0)
-    result = grade_lesson(host, lesson, file, Settings(5, limits=limits)).result
-    found = {one.id.partition(".")[2]: one for one in result.checks}
+    found = by_name(grade_fragment("custom_sigmoid", wrong, seed=5, limits=limits))
     gradient = found["gradient_uses_the_incoming_gradient"]
     assert (gradient.outcome, gradient.diagnosis) == (Outcome.FAILED, "ignores_grad_output")
     assert gradient.figures == []

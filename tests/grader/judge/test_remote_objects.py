@@ -4,11 +4,11 @@ answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from forked import Students
 from torch import Tensor
 
 from grader.authoring import fetch, is_same
@@ -44,7 +44,7 @@ def last_words(value):
 
 
 @pytest.fixture
-def student(remote: Callable[..., RemoteStudent]) -> RemoteStudent:
+def student(remote: Students) -> RemoteStudent:
     return remote(SOURCE)
 
 
@@ -186,9 +186,7 @@ def test_an_object_is_described_once_it_was_read(student: RemoteStudent) -> None
     assert bool(known)
 
 
-def test_a_list_in_the_worker_reaches_a_scenario_as_itself(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_a_list_in_the_worker_reaches_a_scenario_as_itself(remote: Students) -> None:
     """Also beside a tensor, which is put in its place in what crossed."""
     student = remote(
         SOURCE, "def same(student, value, list, x):\n    return list is value.parents\n"

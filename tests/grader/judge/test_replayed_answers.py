@@ -8,7 +8,6 @@ does not.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from observed_points import Check, checks_of, observed_points, reference_of, spe
 
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
+from grader.judge.checks import call_check
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs
 
@@ -48,9 +48,8 @@ class Recorder:
         return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        answer = self.real(
-            *(unwrapped(a) for a in args), **{name: unwrapped(a) for name, a in kwargs.items()}
-        )
+        options = {name: unwrapped(value) for name, value in kwargs.items()}
+        answer = self.real(*map(unwrapped, args), **options)
         self.kept.append(answer)
         return answer
 
@@ -63,11 +62,9 @@ class Replayer:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.real, name)
-        return (
-            Replayer(self.answers, found, self.source)
-            if name == "observe" or callable(found)
-            else next(self.answers)
-        )
+        if name == "observe" or callable(found):
+            return Replayer(self.answers, found, self.source)
+        return next(self.answers)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return next(self.answers)
@@ -82,17 +79,13 @@ def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
     """Return whether a check passes from other seeds with the answers that were right for the
     recorded one.
     """
-    wanted = inspect.signature(check).parameters
-
-    def run(student: Any, seed: int) -> None:
-        given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
-        check(**{name: given[name] for name in wanted})
-
     for seed in ASKED_AGAIN:
         kept: list[Any] = []
-        run(Recorder(reference, kept, reference.source), RECORDED)
+        recorder = Recorder(reference, kept, reference.source)
+        call_check(check, student=recorder, reference=reference, seed=RECORDED)
+        replayer = Replayer(iter(kept), reference, reference.source)
         try:
-            run(Replayer(iter(kept), reference, reference.source), seed)
+            call_check(check, student=replayer, reference=reference, seed=seed)
         except Exception:
             return False
     return True
@@ -113,25 +106,19 @@ def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
     checks = checks_of(lesson)
     assert len(checks) >= 2 * len(lesson.names)
     fooled = {name for name, check in checks.items() if accepts_replayed_answers(check, reference)}
+    about = {name: spec_of(check).about for name, check in checks.items()}
     unguarded = {
-        name
+        about[name]
         for name in fooled
-        if not any(
-            spec_of(checks[other]).about == spec_of(checks[name]).about
-            for other in needed(name, checks) - fooled
-        )
+        if about[name] not in {about[other] for other in needed(name, checks) - fooled}
     }
-    assert {spec_of(checks[name]).about for name in unguarded} <= KNOWN_BEFOREHAND.get(
-        lesson.id, set()
-    ), sorted(unguarded)
+    assert unguarded <= KNOWN_BEFOREHAND.get(lesson.id, set())
 
 
 def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
     """The test above relies on this."""
-    reference = LocalStudent(
-        Source("def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n", "lesson.py"),
-        "",
-    )
+    text = "def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n"
+    reference = LocalStudent(Source(text, "lesson.py"), "")
 
     def computed(student: Any, draw: RandomInputs) -> None:
         x = draw.number()

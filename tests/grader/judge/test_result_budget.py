@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from graded import Grade
 
 from grader.core.i18n import Catalogue
-from grader.core.messages import Settings
-from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.course.course import Course, find_course, load_course
-from grader.course.submission import LessonFile
+from grader.core.report import CheckResult, Outcome
+from grader.course.course import Course
 from grader.judge.describe import MAX_TEXTS, MAX_VALUES, describe
 from grader.judge.diagnosis import MAX_FACT, fill_text
 from grader.judge.results import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 
 
 def leaves(data: Any) -> int:
@@ -80,11 +78,6 @@ def test_a_result_within_its_budget_is_as_it_was() -> None:
     assert fit(RESULT, CHECK_BYTES)[0] is RESULT
 
 
-@pytest.fixture(scope="module")
-def course() -> Course:
-    return load_course(find_course())
-
-
 FLOOD = """
 def flood(*args):
     print("\\0" * 100_000)
@@ -92,21 +85,15 @@ def flood(*args):
 """
 
 
-def test_a_lesson_of_wrong_answers_is_bounded(host: ForkServerClient, course: Course) -> None:
+def test_a_lesson_of_wrong_answers_is_bounded(grade_text: Grade, course: Course) -> None:
     """Each check prints and returns more than a report shows."""
     lesson = course.lesson("vector_backward")
     text = lesson.solution.read_text("utf-8") + FLOOD
-    for name in set(defined(text)) - {"flood"}:
+    for name in re.findall(r"^def (\w+)", text, re.MULTILINE):
         text += f"{name} = flood\n"
-    result: LessonResult = grade_lesson(
-        host, lesson, LessonFile(lesson.id, lesson.filename, text), Settings(3)
-    ).result
+    result = grade_text(lesson, text)
     failed = [check for check in result.checks if check.outcome is not Outcome.SKIPPED]
     assert len(failed) > 2
     assert max(map(size_of, result.checks)) <= CHECK_BYTES
     assert len(json.dumps(result.as_json())) < LESSON_BYTES
     assert all(check.outcome is not Outcome.GRADER_ERROR for check in result.checks)
-
-
-def defined(text: str) -> list[str]:
-    return [line.split("(")[0][4:] for line in text.splitlines() if line.startswith("def ")]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from graded import by_name
 from plain_python import PlainPython
 
 from grader.classroom.public_report import withheld
@@ -114,19 +115,15 @@ def results(host: ForkServerClient, course: Course, source: str) -> dict[str, Ch
     report = grade_submission(
         host, course, course.lessons, files, Settings(1, "auto", course.limits), name="x"
     )
-    for check in withheld(report).lessons[0].checks:
-        assert not (check.hidden and check.call), (
-            "a hidden check's call is withheld with its inputs"
-        )
-    return {check.id.split(".")[1]: check for check in report.lessons[0].checks}
+    hidden = [check for check in withheld(report).lessons[0].checks if check.hidden]
+    assert not any(check.call for check in hidden), "a call is withheld with its inputs"
+    return by_name(report.lessons[0])
 
 
 def test_a_failed_check_has_its_call_and_it_runs(
     tmp_path: Path, host: ForkServerClient, small_course: Course, plain_python: PlainPython
 ) -> None:
-    """Pasted beside the learner's file, it shows the value in
-    the report; a passing check has none.
-    """
+    """Beside the learner's file, it shows the report's value; a passing check has none."""
     source = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
     found = results(host, small_course, source)
     failed = [check for check in found.values() if check.function == "double" and check.call]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession
+from grader.judge.remote.proxies import RemoteStudent, Traffic
 
 pytestmark = pytest.mark.linux
 WRITES = """
@@ -36,29 +36,25 @@ def student(remote: Callable[..., RemoteStudent]) -> RemoteStudent:
     return remote(WRITES)
 
 
-@pytest.fixture
-def session(student: RemoteStudent) -> StudentSession:
-    assert isinstance(student._session, StudentSession)
-    return student._session
+def begin(student: RemoteStudent) -> Traffic:
+    session: Any = student._session
+    traffic: Traffic = session.begin_check()
+    return traffic
 
 
-def test_what_is_written_is_noted_until_the_next_check_begins(
-    student: RemoteStudent, session: StudentSession
-) -> None:
-    first = session.begin_check()
+def test_what_is_written_is_noted_until_the_next_check_begins(student: RemoteStudent) -> None:
+    first = begin(student)
     student.double(torch.ones(2))
     assert not first.wrote
     student.empty(torch.ones(2))
-    second = session.begin_check()
+    second = begin(student)
     student.double(torch.ones(2))
     assert (first.wrote, second.wrote) == (True, False)
 
 
-def test_what_is_written_where_it_is_allowed_is_not_noted(
-    student: RemoteStudent, session: StudentSession
-) -> None:
+def test_what_is_written_where_it_is_allowed_is_not_noted(student: RemoteStudent) -> None:
     """This includes writes after an inner block; after the outer block, writes are noted again."""
-    traffic = session.begin_check()
+    traffic = begin(student)
     with student.writing_allowed():
         with student.writing_allowed():
             student.empty(torch.ones(2))
@@ -85,22 +81,18 @@ def test_the_students_code_writes_into_copies_alone(student: RemoteStudent) -> N
     assert torch.equal(copies.of(w), w)
 
 
-def test_a_block_that_raises_allows_no_more_than_itself(
-    student: RemoteStudent, session: StudentSession
-) -> None:
-    traffic = session.begin_check()
+def test_a_block_that_raises_allows_no_more_than_itself(student: RemoteStudent) -> None:
+    traffic = begin(student)
     with pytest.raises(ZeroDivisionError), student.writing_allowed():
         raise ZeroDivisionError
     student.empty(torch.ones(2))
     assert traffic.wrote
 
 
-def test_the_last_call_is_that_of_the_check(
-    student: RemoteStudent, session: StudentSession
-) -> None:
-    first = session.begin_check()
+def test_the_last_call_is_that_of_the_check(student: RemoteStudent) -> None:
+    first = begin(student)
     student.double(torch.ones(2))
-    second = session.begin_check()
+    second = begin(student)
     assert first.last_call is not None
     assert first.last_call.path == "double"
     assert second.last_call is None

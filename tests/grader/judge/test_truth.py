@@ -5,6 +5,7 @@ operator trees.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed_points import reference_of
 from torch import Tensor
 
 from grader.course.course import find_course, load_course
-from grader.course.source import Source
-from grader.course.stubs import without_markers
-from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent
 from grader.worker.wire.program import program
 
@@ -45,12 +44,7 @@ def evaluated(tree: Tree, x: Any) -> Any:
     name, *inner = tree
     values = [evaluated(one, x) for one in inner]
     if name in BINARY:
-        left, right = values
-        return {
-            "add": lambda: left + right,
-            "sub": lambda: left - right,
-            "mul": lambda: left * right,
-        }[name]()
+        return getattr(operator, name)(*values)
     (value,) = values
     if isinstance(value, float):
         return value * value if name == "square" else getattr(math, name)(value)
@@ -77,26 +71,20 @@ def tame(tree: Tree) -> bool:
 FUNCTIONS = TREES.filter(tame)
 
 
-def solution(name: str) -> LocalStudent:
-    lesson = load_course(find_course()).lesson(name)
-    return LocalStudent(
-        Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename),
-        lesson.scenarios.read_text("utf-8"),
-    )
+COURSE = load_course(find_course())
+SECOND = reference_of(COURSE.lesson("second_derivative"))
+GRAPHS = reference_of(COURSE.lesson("graph_inspection"))
+HAND = reference_of(COURSE.lesson("finite_difference"))
+CAPSTONE = reference_of(COURSE.lesson("tiny_autograd"))
 
 
-SECOND, GRAPHS, HAND = (
-    solution("second_derivative"),
-    solution("graph_inspection"),
-    solution("finite_difference"),
-)
-CAPSTONE = solution("tiny_autograd")
+def gradient(y: Tensor, x: Tensor) -> Tensor:
+    """Return the gradient of y's sum, which can be differentiated again."""
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
 def derivative(function: Callable[[Tensor], Tensor], x: Tensor, order: int) -> Tensor:
-    """Return an elementwise function's derivative, by torch's
-    nested ``grad``, element by element.
-    """
+    """Return an elementwise function's derivative, by torch's nested ``grad``."""
     for _ in range(order):
         function = torch.func.grad(function)
     return torch.stack([function(value) for value in x])
@@ -109,9 +97,7 @@ def test_a_program_is_the_function_that_it_records(tree: Tree, points: list[floa
     x, again = (torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2))
     recorded, plain = program(lambda s: evaluated(tree, s))(x), evaluated(tree, again)
     assert torch.equal(recorded, plain)
-    assert torch.equal(
-        torch.autograd.grad(recorded.sum(), x)[0], torch.autograd.grad(plain.sum(), again)[0]
-    )
+    assert torch.equal(gradient(recorded, x), gradient(plain, again))
 
 
 @given(FUNCTIONS, POINTS, st.integers(1, 3))
@@ -134,9 +120,8 @@ def test_the_reference_hessian_is_torchs(tree: Tree, points: list[float]) -> Non
         result: Tensor = (evaluated(tree, value) * value.sum()).sum()
         return result
 
-    torch.testing.assert_close(
-        SECOND.hessian(whole, x), torch.autograd.functional.hessian(whole, x)
-    )
+    want = torch.autograd.functional.hessian(whole, x)
+    torch.testing.assert_close(SECOND.hessian(whole, x), want)
 
 
 @given(FUNCTIONS, POINTS)
@@ -146,12 +131,8 @@ def test_the_reference_difference_comes_near_torchs_gradient(
 ) -> None:
     x = torch.tensor(points, dtype=torch.float64)
     want = derivative(lambda value: evaluated(tree, value), x, 1)
-    torch.testing.assert_close(
-        HAND.numerical_gradient(lambda value: evaluated(tree, value).sum(), x),
-        want,
-        rtol=1e-4,
-        atol=1e-4,
-    )
+    got = HAND.numerical_gradient(lambda value: evaluated(tree, value).sum(), x)
+    torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-4)
 
 
 @given(FUNCTIONS, POINTS)
@@ -192,9 +173,7 @@ def test_the_capstones_engine_agrees_with_torch(tree: Tree, at: float) -> None:
 
 
 def test_a_function_across_the_border_is_the_function(remote: Callable[..., RemoteStudent]) -> None:
-    """A worker's value, gradient and second derivative of
-    random trees equal those computed here.
-    """
+    """A worker's value, gradient and second derivative of random trees are those from here."""
     student = remote("def apply(f, x):\n    return f(x)\n")
 
     @given(FUNCTIONS, POINTS)
@@ -210,16 +189,7 @@ def test_a_function_across_the_border_is_the_function(remote: Callable[..., Remo
             if not left.requires_grad:
                 assert not right.requires_grad
                 break
-            pairs.append(
-                (
-                    torch.autograd.grad(
-                        left.sum(), here, create_graph=True, materialize_grads=True
-                    )[0],
-                    torch.autograd.grad(
-                        right.sum(), there, create_graph=True, materialize_grads=True
-                    )[0],
-                )
-            )
+            pairs.append((gradient(left, here), gradient(right, there)))
         for left, right in pairs:
             torch.testing.assert_close(left, right, rtol=0, atol=0)
 

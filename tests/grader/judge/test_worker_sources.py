@@ -12,6 +12,7 @@ import pytest
 from grader.core.messages import WorkerOptions
 from grader.judge.remote.workers import ExitStatus, SpawnedWorkers
 
+Processes = list[subprocess.Popen[bytes]]
 HELLO = """
 import sys
 from grader.worker.wire.frames import write_frame
@@ -22,13 +23,14 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def started(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Yield the processes that were started; they send a hello
-    without importing torch, and wait.
-    """
-    processes: list[subprocess.Popen[bytes]] = []
+def source() -> SpawnedWorkers:
+    return SpawnedWorkers(WorkerOptions(sandbox="off"))
+
+
+@pytest.fixture
+def started(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
+    """Yield the processes that were started; they import no torch, send a hello, and wait."""
+    processes: Processes = []
     program = getattr(request, "param", HELLO)
     popen = subprocess.Popen
 
@@ -44,8 +46,7 @@ def started(
             process.kill()
 
 
-def test_the_spare_worker_is_used_first(started: list[subprocess.Popen[bytes]]) -> None:
-    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
+def test_the_spare_worker_is_used_first(started: Processes, source: SpawnedWorkers) -> None:
     source.make_spare()
     source.make_spare()  # one is enough
     (spare,) = started
@@ -56,8 +57,7 @@ def test_the_spare_worker_is_used_first(started: list[subprocess.Popen[bytes]]) 
         source.end(worker, died=False)
 
 
-def test_a_spare_worker_that_died_is_not_used(started: list[subprocess.Popen[bytes]]) -> None:
-    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
+def test_a_spare_worker_that_died_is_not_used(started: Processes, source: SpawnedWorkers) -> None:
     source.make_spare()
     started[0].kill()
     started[0].wait()
@@ -66,17 +66,15 @@ def test_a_spare_worker_that_died_is_not_used(started: list[subprocess.Popen[byt
     source.end(worker, died=False)
 
 
-def test_a_dropped_spare_worker_is_ended(started: list[subprocess.Popen[bytes]]) -> None:
-    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
+def test_a_dropped_spare_worker_is_ended(started: Processes, source: SpawnedWorkers) -> None:
     source.make_spare()
     source.drop_spare()
     assert started[0].returncode is not None
 
 
 @pytest.mark.parametrize("started", [HELLO + "print('bye', file=sys.stderr)"], indirect=True)
-def test_output_of_a_worker_that_died_is_kept(started: list[subprocess.Popen[bytes]]) -> None:
+def test_output_of_a_worker_that_died_is_kept(started: Processes, source: SpawnedWorkers) -> None:
     """Nobody waited for an answer when they were printed."""
-    source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     worker = source.start()
     assert started[0].stdin is not None
     started[0].stdin.close()

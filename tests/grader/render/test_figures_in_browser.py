@@ -1,27 +1,19 @@
-"""Drawings in a real browser: text stays in its box and is not clipped, in separate files and on a
-page.
-"""
+"""Drawings in a real browser: text stays in its box, in files and on a page."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import OPEN_ALL, Browser
+from factories.gradebook import make_report
 from msgspec import to_builtins
 
-from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.i18n import engine_catalogue
 from grader.core.pictures import GraphFigure, GraphPicture, JacobianFigure
-from grader.core.report import (
-    CheckResult,
-    CourseIdentity,
-    LessonResult,
-    LessonStatus,
-    Outcome,
-    Report,
-    SandboxReport,
-)
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.judge.figures import chart_figure, curve, panel, prediction_figure
 from grader.render.graph.draw import draw_svg
 from grader.render.page import render_page
@@ -39,9 +31,7 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
 
 
 def picture(count: int) -> GraphPicture:
-    """Return a graph with that many nodes, each joined to the next and the last, with every kind of
-    text in boxes.
-    """
+    """Return a graph with that many nodes and every kind of text in boxes."""
     names = [
         "AddBackward0",
         "ScaledDotProductEfficientAttentionBackward0",
@@ -99,30 +89,10 @@ def report() -> Report:
         "f over x", panel("value", *curves, mark=(1.0, 1e4)), bars, notes=["너비가 넓은 글자 " * 9]
     )
     cards = prediction_figure([["x ** 2 " * 8, "survives", "does not survive", "because " * 30]])
-    check = CheckResult(
-        "tiny.f",
-        "f",
-        "f",
-        Outcome.FAILED,
-        0.0,
-        2.0,
-        message="wrong",
-        figures=[to_builtins(one) for one in (graph, heat, cards, plot)],
-    )
-    lesson = LessonResult(
-        "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(check,)
-    )
-    return Report(
-        "someone",
-        0.0,
-        10.0,
-        0.0,
-        7,
-        CourseIdentity("small", "1", "0"),
-        "0.1.0",
-        SandboxReport("auto"),
-        lessons=(lesson,),
-    )
+    figures = [to_builtins(one) for one in (graph, heat, cards, plot)]
+    check = CheckResult("tiny.f", "f", "f", Outcome.FAILED, 0.0, 2.0, figures=figures)
+    lesson = LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=(check,))
+    return make_report("someone", [lesson])
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -130,11 +100,8 @@ def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> N
     """Graphs of 2 to 200 nodes are drawn as separate files."""
     tr = engine_catalogue(lang)
     path = tmp_path / "drawings.html"
-    path.write_text(
-        "<!doctype html><meta charset=utf-8>"
-        + "".join(draw_svg(picture(n), tr, own_style=True) for n in (2, 30, 200)),
-        "utf-8",
-    )
+    drawings = [draw_svg(picture(count), tr, own_style=True) for count in (2, 30, 200)]
+    path.write_text("<!doctype html><meta charset=utf-8>" + "".join(drawings), "utf-8")
     assert browser.open(path, width=1280).evaluate(OUTSIDE) == []
 
 
@@ -142,11 +109,9 @@ def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> N
 def test_a_page_with_figures_is_accessible_and_does_not_overflow(
     browser: Browser, tmp_path: Path, report: Report, width: int, dark: bool
 ) -> None:
-    """axe and the policy find nothing; nothing overflows,
-    because wide drawings scroll in frames.
-    """
+    """axe and the policy find nothing; wide drawings scroll in frames."""
     path = tmp_path / "report.html"
-    path.write_text(render_page(report, Catalogue()), "utf-8")
+    path.write_text(render_page(report), "utf-8")
     tab = browser.open(path, width=width, dark=dark)
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
@@ -165,7 +130,7 @@ SCROLLS = """() => [...document.querySelectorAll('.picture .scroll')].map(frame 
 def test_a_frame_that_scrolls_shows_it(browser: Browser, tmp_path: Path, report: Report) -> None:
     """Its scroll bar is always visible, and its edges are shaded."""
     path = tmp_path / "report.html"
-    path.write_text(render_page(report, Catalogue()), "utf-8")
+    path.write_text(render_page(report), "utf-8")
     found = browser.with_scrollbars(path, SCROLLS)
     assert any(wide for wide, _, _ in found)
     for wide, bar, shade in found:
@@ -178,22 +143,16 @@ def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
 ) -> None:
     """On a phone that may be far to the right; in a folded check, it happens when it is opened."""
     lesson = report.lessons[0]
-    check = replace(
-        lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}]
-    )
-    check = replace(check, diagnosis="same", diagnosis_title="the same")
+    graph = {**lesson.checks[0].figures[0], "first_difference": "n6"}
+    named: dict[str, Any] = {"diagnosis": "same", "diagnosis_title": "the same"}
+    check = replace(lesson.checks[0], figures=[graph], **named)
     folded = replace(check, id="tiny.g", function="g")
+    report = replace(report, lessons=(replace(lesson, checks=(check, folded)),))
     path = tmp_path / "report.html"
-    path.write_text(
-        render_page(
-            replace(report, lessons=(replace(lesson, checks=(check, folded)),)), Catalogue()
-        ),
-        "utf-8",
-    )
+    path.write_text(render_page(report), "utf-8")
     tab = browser.open(path, width=320)
-    assert tab.evaluate(
-        "[...document.querySelectorAll('.scroll')].some(frame => frame.scrollLeft > 0)"
-    )
+    scrolled = "[...document.querySelectorAll('.scroll')].some(frame => frame.scrollLeft > 0)"
+    assert tab.evaluate(scrolled)
     assert tab.evaluate(MARKED_IN_VIEW) == [True, True, False, False]
     tab.evaluate(OPEN_ALL)
     tab.wait_for_function(f"({MARKED_IN_VIEW})().every(Boolean)", timeout=30_000)

@@ -47,11 +47,8 @@ def lines(found: Report, folder: str = "work") -> list[str]:
 def test_a_wrong_check_is_annotated_at_its_line() -> None:
     unnamed = {"expected": None, "evidence": None, "diagnosis_title": None}
     (line,) = lines(with_check(message="off: by one, 50%", **unnamed))
-    assert (
-        line
-        == "::error file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right::off: by"
-        " one, 50%25"
-    )
+    place = "file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right"
+    assert line == f"::error {place}::off: by one, 50%25"
 
 
 def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
@@ -69,10 +66,9 @@ def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
 def test_an_annotation_says_how_many_points_wait_for_its_check() -> None:
     found = with_check()
     (lesson,) = found.lessons
-    waiting = replace(
-        lesson.checks[0], id="slopes.later", outcome=Outcome.SKIPPED, needs=lesson.checks[0].id
-    )
-    found = replace(found, lessons=(replace(lesson, checks=(*lesson.checks, waiting)),))
+    (check,) = lesson.checks
+    waiting = replace(check, id="slopes.later", outcome=Outcome.SKIPPED, needs=check.id)
+    found = replace(found, lessons=(replace(lesson, checks=(check, waiting)),))
     (line,) = lines(found)
     assert f"%0A{waiting.max_points:g} points wait for this check: they can come back" in line
 
@@ -82,27 +78,20 @@ def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:
         assert lines(with_check(outcome=outcome)) == []
 
 
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [(LessonStatus.MISSING, "there is no it"), (LessonStatus.INVALID, "there is no it")],
-)
-def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus, said: str) -> None:
-    found = detailed_report(
-        "alice",
-        replace(detailed_lesson(SLOPES, FAILED, FAILED), status=status, message="there is no it"),
-    )
-    assert [line.endswith(f"::{said}") for line in lines(found) if "title=slopes::" in line] == [
-        True
-    ]
-    assert status is LessonStatus.MISSING or len(lines(found)) == 1
+@pytest.mark.parametrize("status", [LessonStatus.MISSING, LessonStatus.INVALID])
+def test_a_lesson_that_can_not_be_judged_is_one_annotation(status: LessonStatus) -> None:
+    lesson = replace(detailed_lesson(SLOPES, FAILED), status=status, message="there is no it")
+    told = lines(detailed_report("alice", lesson))
+    (about,) = (line for line in told if "title=slopes::" in line)
+    assert about.endswith("::there is no it")
+    assert status is LessonStatus.MISSING or told == [about]
 
 
 def test_no_more_are_annotated_than_are_shown() -> None:
     lesson = detailed_lesson(SLOPES, FAILED)
-    many = replace(
-        lesson, checks=tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30))
-    )
-    assert len(lines(detailed_report("alice", many))) == MAX_ANNOTATIONS
+    many = tuple(replace(lesson.checks[0], id=f"slopes.{n}") for n in range(30))
+    found = detailed_report("alice", replace(lesson, checks=many))
+    assert len(lines(found)) == MAX_ANNOTATIONS
 
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
@@ -111,9 +100,8 @@ def test_a_fault_of_ours_is_said_to_be_ours() -> None:
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:
-    text = step_summary(
-        detailed_report("alice", detailed_lesson(SLOPES, PASSED, FAILED)), Catalogue()
-    )
+    found = detailed_report("alice", detailed_lesson(SLOPES, PASSED, FAILED))
+    text = step_summary(found, Catalogue())
     assert text.startswith("## alice: 6 / 10\n")
     assert "| slopes | 6 / 10 | 1 right · 1 wrong |" in text
     assert "* ✘ it holds at zero<br>" in text
@@ -135,18 +123,12 @@ def test_the_summary_takes_nothing_for_markup() -> None:
 
 def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
     """It says where and why, and is not repeated for each check."""
-    checks = tuple(
-        replace(detailed_check(check, Outcome.ERROR), message="SyntaxError: no", source_line=3)
-        for check in SLOPES.checks
-    )
-    lesson = replace(
-        detailed_lesson(SLOPES, FAILED),
-        status=LessonStatus.INVALID,
-        message="SyntaxError: no",
-        file="s/slopes.py",
-        checks=checks,
-    )
-    text = step_summary(detailed_report("alice", lesson), Catalogue())
+    said: dict[str, Any] = {"message": "SyntaxError: no"}
+    error = detailed_check(SLOPES.checks[0], Outcome.ERROR)
+    checks = tuple(replace(error, id=f"slopes.{n}", source_line=3, **said) for n in range(3))
+    lesson = replace(detailed_lesson(SLOPES, FAILED), status=LessonStatus.INVALID, checks=checks)
+    found = detailed_report("alice", replace(lesson, file="s/slopes.py", **said))
+    text = step_summary(found, Catalogue())
     assert text.count("SyntaxError") == 1
     assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
 
@@ -178,9 +160,8 @@ def test_commands_are_off_in_between_and_on_again_even_after_an_error() -> None:
 def test_files_are_named_as_the_repository_has_them(
     place: str, wanted: str, tmp_path: Path
 ) -> None:
-    assert str(place_in_repository(tmp_path / place, str(tmp_path / "repo"))) == wanted.format(
-        tmp_path.resolve().as_posix()
-    )
+    found = place_in_repository(tmp_path / place, str(tmp_path / "repo"))
+    assert str(found) == wanted.format(tmp_path.resolve().as_posix())
 
 
 @pytest.mark.usefixtures("lent_host")
@@ -191,31 +172,19 @@ def test_a_run_on_github_annotates_summarises_and_obeys_nobody(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The code's output is between lines that turn commands off and on."""
-    (tmp_path / "tiny.py").write_text(
-        "def double(x):\n    print('::add-mask::2')\n    return x * x\n", "utf-8"
-    )
+    source = "def double(x):\n    print('::add-mask::2')\n    return x * x\n"
+    (tmp_path / "tiny.py").write_text(source, "utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    places = ["--in", str(tmp_path), "--course", str(small_course.root)]
     with pytest.raises(SystemExit) as end:
-        words = [
-            "--in",
-            str(tmp_path),
-            "--course",
-            str(small_course.root),
-            "--lang",
-            "en",
-            "--no-html",
-            "--format",
-            "github",
-        ]
-        main(["tiny", *words])
+        main(["tiny", *places, *"--lang en --no-html --format github".split()])
     assert end.value.code == 1
     said = capsys.readouterr().out.splitlines()
     token = said[0].removeprefix("::stop-commands::")
     back_on = said.index(f"::{token}::")
     assert any("::add-mask::2" in line for line in said[:back_on])
-    assert said[back_on + 1].startswith(
-        "::error file=tiny.py,line=3,title=tiny%3A double returns twice x::"
-    )
+    wrong = "::error file=tiny.py,line=3,title=tiny%3A double returns twice x::"
+    assert said[back_on + 1].startswith(wrong)
     assert not any("add-mask" in line for line in said[back_on:])
     assert "| tiny | 0 / 10 |" in (tmp_path / "summary.md").read_text("utf-8")

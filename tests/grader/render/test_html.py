@@ -1,6 +1,4 @@
-"""The report's page in a real browser: it loads nothing, breaks none of its policy, and fits a
-phone.
-"""
+"""The report's page in a real browser: it loads nothing, obeys its policy, fits a phone."""
 
 from __future__ import annotations
 
@@ -25,19 +23,11 @@ from grader.runtime.grading import grade_submission
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    "--v=0",
-]
+FLAGS = """
+    --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync
+    --disable-background-networking --disable-component-update --hide-scrollbars
+    --enable-logging=stderr --v=0
+""".split()
 MEASURE = (
     "<script>document.title = document.documentElement.scrollWidth + ' of ' +"
     " window.innerWidth</script></body>"
@@ -53,6 +43,12 @@ def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedPro
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
+def graded(host: ForkServerClient, course: Course, source: str) -> Report:
+    files = {"tiny": decode("tiny", "tiny.py", source.encode())}
+    settings = Settings(1, "auto", course.limits)
+    return grade_submission(host, course, course.lessons, files, settings, name="one")
+
+
 @pytest.fixture
 def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
     """Return a page with a wrong answer, an exception, output, and text that looks like markup."""
@@ -63,20 +59,14 @@ def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
         "def triple(x): raise ValueError('<img src=x onerror=alert(1)>' + 'long ' * 200)\n"
         "LIMIT = 19.0\n"
     )
-    files = {"tiny": decode("tiny", "tiny.py", source.encode())}
-    settings = Settings(1, "auto", small_course.limits)
-    report = grade_submission(
-        host, small_course, small_course.lessons, files, settings, name="a <b>bold</b> name"
-    )
+    report = replace(graded(host, small_course, source), submission="a <b>bold</b> name")
     path = tmp_path / "report.html"
     path.write_text(render_page(report), "utf-8")
     return path
 
 
 def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) -> None:
-    """The browser applies the style sheet without complaints:
-    no script ran, nothing was fetched.
-    """
+    """The browser applies the style sheet without complaints; nothing was fetched."""
     done = browse(tmp_path, page, "--dump-dom")
     assert "Content Security Policy" not in done.stderr
     assert "ERR_" not in done.stderr
@@ -86,12 +76,8 @@ def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) 
 
 def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
     """The policy works: a foreign script does not run."""
-    page.write_text(
-        page.read_text("utf-8").replace(
-            "</body>", "<script>document.title = 'ran'</script></body>"
-        ),
-        "utf-8",
-    )
+    foreign = "<script>document.title = 'ran'</script></body>"
+    page.write_text(page.read_text("utf-8").replace("</body>", foreign), "utf-8")
     done = browse(tmp_path, page, "--dump-dom")
     assert "<title>ran</title>" not in done.stdout
     assert "Content Security Policy" in done.stderr
@@ -100,14 +86,11 @@ def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
 @pytest.mark.parametrize("width", [360, 800, 1280])
 def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> None:
     """Long values and messages wrap, on a phone too."""
-    text = re.sub(
-        r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text("utf-8")
-    ).replace("</body>", MEASURE)
+    policy = r'<meta http-equiv="Content-Security-Policy"[^>]*>'
+    text = re.sub(policy, "", page.read_text("utf-8")).replace("</body>", MEASURE)
     page.write_text(text.replace("<details", "<details open"), "utf-8")
-    found = re.search(
-        r"<title>(\d+) of (\d+)</title>",
-        browse(tmp_path, page, f"--window-size={width},900", "--dump-dom").stdout,
-    )
+    done = browse(tmp_path, page, f"--window-size={width},900", "--dump-dom")
+    found = re.search(r"<title>(\d+) of (\d+)</title>", done.stdout)
     assert found is not None
     assert int(found[1]) <= int(found[2])
 
@@ -129,15 +112,11 @@ def pages_in_print(tmp_path: Path, page: Path) -> int:
 @pytest.fixture
 def wrong_lesson(host: ForkServerClient, small_course: Course) -> Report:
     """Return a report on one lesson with a mistake."""
-    files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
-    settings = Settings(1, "auto", small_course.limits)
-    return grade_submission(host, small_course, small_course.lessons, files, settings, name="one")
+    return graded(host, small_course, "def double(x): return x * x\n")
 
 
 def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
-    """Failures are printed in full; checks that wait, share a cause or pass, and unopened hints,
-    take no paper.
-    """
+    """Only failures take paper; not what waits, shares a cause or passes, nor unopened hints."""
     lesson = wrong_lesson.lessons[0]
     wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
     sheets = {}
@@ -147,21 +126,11 @@ def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
         ("waits", Outcome.SKIPPED, None),
         ("right", Outcome.PASSED, None),
     ):
-        many = [
-            replace(
-                wrong,
-                id=f"tiny.more{number}",
-                outcome=outcome,
-                diagnosis=diagnosis,
-                hint="Look again. " * 20,
-            )
-            for number in range(20)
-        ]
+        one = replace(wrong, outcome=outcome, diagnosis=diagnosis, hint="Look again. " * 20)
+        many = [replace(one, id=f"tiny.more{number}") for number in range(20)]
+        report = replace(wrong_lesson, lessons=(replace(lesson, checks=(wrong, *many)),))
         path = tmp_path / "many.html"
-        path.write_text(
-            render_page(replace(wrong_lesson, lessons=(replace(lesson, checks=(wrong, *many)),))),
-            "utf-8",
-        )
+        path.write_text(render_page(report), "utf-8")
         sheets[name] = pages_in_print(tmp_path, path)
     assert sheets["wrong"] >= 4, sheets
     assert max(sheets["same cause"], sheets["waits"], sheets["right"]) <= 2, sheets
@@ -170,22 +139,19 @@ def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
 def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
     tmp_path: Path, wrong_lesson: Report
 ) -> None:
-    """Of 14 lessons, five are complete, four have two wrong functions each, five are not started;
-    each has a README.
-    """
+    """Of 14 lessons, four have two wrong functions each, five are not started."""
     (tiny,) = wrong_lesson.lessons
     wrong = next(check for check in tiny.checks if check.outcome is Outcome.FAILED)
     readme = Readme("# Title\n\n" + "A sentence of the lesson. " * 400, tmp_path)
 
     def lesson(number: int) -> LessonResult:
-        kind = ["right", "wrong", "blank"][(number > 4) + (number > 8)]
-        status = {"right": "passed", "wrong": "failed", "blank": "not_started"}[kind]
-        outcome = Outcome.NOT_STARTED if kind == "blank" else Outcome.PASSED
+        status = ["passed", "failed", "not_started"][(number > 4) + (number > 8)]
+        outcome = Outcome.NOT_STARTED if status == "not_started" else Outcome.PASSED
         checks = [
             replace(wrong, id=f"l{number}.c{k}", outcome=outcome, title=f"check {k} holds")
             for k in range(25)
         ]
-        if kind == "wrong":
+        if status == "failed":
             checks[:2] = [
                 replace(wrong, id=f"l{number}.{name}", function=name, diagnosis=name)
                 for name in ("first", "second")
@@ -193,9 +159,8 @@ def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
         return replace(tiny, id=f"l{number}", status=LessonStatus(status), checks=tuple(checks))
 
     lessons = tuple(map(lesson, range(14)))
-    kept = LearnerExtras(
-        "2026-03-02T10:00", {one.id: LessonHistory(readme=readme) for one in lessons}
-    )
+    histories = {one.id: LessonHistory(readme=readme) for one in lessons}
+    kept = LearnerExtras("2026-03-02T10:00", histories)
     path = tmp_path / "half.html"
     path.write_text(render_page(replace(wrong_lesson, lessons=lessons), extras=kept), "utf-8")
     assert pages_in_print(tmp_path, path) <= 6

@@ -1,6 +1,4 @@
-"""A learner's page in a real browser, with keys and buttons:
-code, history, and earned solutions.
-"""
+"""A learner's page in a real browser, with keys and buttons: code, history, earned solutions."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
 from grader.course.submission import decode
 from grader.render.code import TEXTS_KEPT, Readme, beside, coloured, excerpt
-from grader.render.page import LearnerExtras, LessonHistory, render_page, sparkline
+from grader.render.page import LearnerExtras, LessonHistory, render_page
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
@@ -48,14 +46,13 @@ PROGRESS = LessonProgress(
 def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
     """Return a report on a wrong file."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
-    return grade_submission(
-        host,
-        small_course,
-        small_course.lessons,
-        files,
-        Settings(1, "auto", small_course.limits),
-        name="me",
-    )
+    settings = Settings(1, "auto", small_course.limits)
+    return grade_submission(host, small_course, small_course.lessons, files, settings, name="me")
+
+
+def learners(report: Report, history: LessonHistory) -> str:
+    """Return a learner's page with that history of the lesson."""
+    return render_page(report, extras=LearnerExtras("2026-03-02T10:00", {"tiny": history}))
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +62,7 @@ def page(
     """Return the learner's page of it, as if they had given up."""
     solution = without_markers(small_course.lesson("tiny").solution.read_text("utf-8"))
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(
-        render_page(
-            wrong_report,
-            extras=LearnerExtras(
-                "2026-03-02T10:00", {"tiny": LessonHistory(WRONG, solution, PROGRESS)}
-            ),
-        ),
-        "utf-8",
-    )
+    path.write_text(learners(wrong_report, LessonHistory(WRONG, solution, PROGRESS)), "utf-8")
     return path
 
 
@@ -120,71 +109,49 @@ print(len(made))
 
 
 def test_two_threads_may_colour_the_first_text_at_once() -> None:
-    """Pygments' packages replace themselves during import; a waiting thread must not get the old
-    module.
-    """
-    told = subprocess.run(
-        [sys.executable, "-c", SLOW_IMPORT], capture_output=True, text=True, check=False
-    )
+    """Pygments' packages replace themselves during import, which no thread may notice."""
+    command = [sys.executable, "-c", SLOW_IMPORT]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (told.stdout, told.stderr) == ("2\n", "")
 
 
 def test_an_excerpt_is_the_line_and_what_is_around_it() -> None:
     text = "\n".join(f"x{k} = {k}" if k % 4 else "" for k in range(1, 21))
-    assert [(line.number, line.marked) for line in excerpt(text, 9)] == [
-        (6, False),
-        (7, False),
-        (8, False),
-        (9, True),
-        (10, False),
-        (11, False),
-    ]
+    lines = excerpt(text, 9)
+    assert [line.number for line in lines] == [6, 7, 8, 9, 10, 11]
+    assert [line.number for line in lines if line.marked] == [9]
 
 
 def test_files_side_by_side_agree_but_where_they_differ() -> None:
     mine = "\n".join(map(str, range(30)))
     rows = beside(mine, mine.replace("15", "fifteen"))
-    assert [row.kind for row in rows] == [
-        "gap",
-        "same",
-        "same",
-        "same",
-        "changed",
-        "same",
-        "same",
-        "same",
-    ]
+    assert [row.kind for row in rows] == ["gap", *["same"] * 3, "changed", *["same"] * 3]
     assert beside(mine, mine + "\n") == []
 
 
 def test_a_line_of_scores_takes_two() -> None:
-    assert sparkline((ScorePoint("", 3),)) == ""
-    assert sparkline((ScorePoint("", 0), ScorePoint("", 10))) == "3.0,25.0 117.0,3.0"
+    one, two = ScorePoint("", 0), ScorePoint("", 10)
+    assert LessonHistory(progress=LessonProgress(history=(two,))).spark == ""
+    line = LessonHistory(progress=LessonProgress(history=(one, two))).spark
+    assert line == "3.0,25.0 117.0,3.0"
 
 
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
     wrong_report: Report, small_course: Course
 ) -> None:
-    """Full marks earn it; it is never shown for a wrong answer or in a folder that may be somebody
-    else's.
-    """
+    """Full marks earn it; nobody sees it for a wrong answer."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     somewhere = Path("/somewhere")
     assert keep(small_course, wrong_report, files, somewhere, "en").lessons["tiny"].solution is None
-    right = replace(
-        wrong_report, lessons=(replace(wrong_report.lessons[0], status=LessonStatus.PASSED),)
-    )
-    assert "def double" in str(
-        keep(small_course, right, files, somewhere, "en").lessons["tiny"].solution
-    )
+    passed = replace(wrong_report.lessons[0], status=LessonStatus.PASSED)
+    kept = keep(small_course, replace(wrong_report, lessons=(passed,)), files, somewhere, "en")
+    assert "def double" in str(kept.lessons["tiny"].solution)
 
 
 @pytest.mark.parametrize(("attempts", "words"), [(1, "· 1 run ·"), (4, "· 4 runs ·")])
 def test_one_run_is_no_plural(wrong_report: Report, attempts: int, words: str) -> None:
-    story = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
-    assert words in render_page(
-        wrong_report, extras=LearnerExtras("2026-03-02T10:00", {"tiny": story})
-    )
+    history = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
+    assert words in learners(wrong_report, history)
 
 
 def test_a_page_of_a_batch_has_none_of_it(wrong_report: Report) -> None:
@@ -214,10 +181,9 @@ def test_lessons_not_started_are_lines_that_shut_nobody_out(
         replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=())
         for k in range(3)
     ]
-    (tmp_path / "report.html").write_text(
-        render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8"
-    )
-    tab = browser.open(tmp_path / "report.html", width=width)
+    path = tmp_path / "report.html"
+    path.write_text(render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8")
+    tab = browser.open(path, width=width)
     assert tab.locator("#not-started .row").count() == 3
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
@@ -236,8 +202,7 @@ def test_earlier_mistakes_are_told_as_text(browser: Browser, page: Path) -> None
 def test_a_mistake_that_a_check_shows_is_not_told_again(wrong_report: Report) -> None:
     shown = next(one.diagnosis for one in wrong_report.lessons[0].checks if one.diagnosis)
     known = replace(PROGRESS, mistakes={shown: MistakeRecord("a", "2026-03-01", None, "again")})
-    story = LearnerExtras("2026-03-02T10:00", {"tiny": LessonHistory(WRONG, None, known)})
-    assert 'class="way"' not in render_page(wrong_report, extras=story)
+    assert 'class="way"' not in learners(wrong_report, LessonHistory(WRONG, None, known))
 
 
 README = """# Tiny
@@ -338,10 +303,7 @@ def test_keys_go_from_one_failure_to_the_next(browser: Browser, page: Path) -> N
 
 def test_a_call_is_copied_at_the_press_of_a_button(browser: Browser, page: Path) -> None:
     tab = browser.open(page)
-    tab.evaluate(
-        "navigator.clipboard.writeText = (text) => { window.copied = text; return"
-        " Promise.resolve(); }"
-    )
+    tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     tab.locator("details.again > summary").first.click()
     tab.locator("button.copy:visible").first.click()
     assert "tiny.double(" in tab.evaluate("window.copied")

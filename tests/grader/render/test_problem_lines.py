@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
 WRONG = "def double(x):\n    return x * x\n\n\ndef triple(x):\n    return 3 * x\n\n\nLIMIT = 20.0\n"
-UNCLOSED = "def double(x:\n    return 1\n"
 
 
 def matched(line: str) -> tuple[str, int, int, str]:
@@ -34,18 +33,22 @@ def matched(line: str) -> tuple[str, int, int, str]:
     return path, int(row), int(column), found[pattern["message"]]
 
 
-def graded(host: ForkServerClient, course: Course, file: LessonFile) -> Report:
-    settings = Settings(3, limits=course.limits)
-    lessons = [course.lesson("tiny")]
-    return grade_submission(host, course, lessons, {"tiny": file}, settings, name="work")
+@pytest.fixture
+def graded(host: ForkServerClient, small_course: Course) -> Callable[..., Report]:
+    """Return ``graded(source)``, the report on a file with that text."""
+
+    def grade(source: str, path: str = "tiny.py") -> Report:
+        settings = Settings(3, limits=small_course.limits)
+        lessons, files = small_course.lessons, {"tiny": LessonFile("tiny", path, source)}
+        return grade_submission(host, small_course, lessons, files, settings, name="work")
+
+    return grade
 
 
-def test_each_failure_is_a_line_at_its_code(
-    host: ForkServerClient, small_course: Course, tmp_path: Path
-) -> None:
+def test_each_failure_is_a_line_at_its_code(graded: Callable[..., Report], tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "tiny.py").write_text(WRONG, "utf-8")
-    report = graded(host, small_course, LessonFile("tiny", "work/tiny.py", WRONG))
+    report = graded(WRONG, "work/tiny.py")
     lines = [*problem_lines(report, tmp_path, engine_catalogue("en"))]
     failed = [one for one in report.lessons[0].checks if one.outcome is Outcome.FAILED]
     assert failed
@@ -56,12 +59,8 @@ def test_each_failure_is_a_line_at_its_code(
     assert text.startswith("double returns twice x: ")
 
 
-def test_a_syntax_error_is_one_line_with_its_column(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    report = graded(
-        host, small_course, LessonFile("tiny", "tiny.py", "def double(x:\n    return 1\n")
-    )
+def test_a_syntax_error_is_one_line_with_its_column(graded: Callable[..., Report]) -> None:
+    report = graded("def double(x:\n    return 1\n")
     assert report.lessons[0].status is LessonStatus.INVALID
     (line,) = problem_lines(report, Path(), engine_catalogue("en"))
     path, row, column, text = matched(line)
@@ -70,11 +69,8 @@ def test_a_syntax_error_is_one_line_with_its_column(
     assert "(" in text
 
 
-def test_what_a_student_wrote_makes_no_further_line(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    source = "def double(x):\n    raise ValueError('a\\nfake.py:1:1: error: b\\x1b[31m')\n"
-    report = graded(host, small_course, LessonFile("tiny", "tiny.py", source))
+def test_what_a_student_wrote_makes_no_further_line(graded: Callable[..., Report]) -> None:
+    report = graded("def double(x):\n    raise ValueError('a\\nfake.py:1:1: error: b\\x1b[31m')\n")
     for line in problem_lines(report, Path(), engine_catalogue("en")):
         assert "\n" not in line
         assert "\x1b" not in line
@@ -118,10 +114,8 @@ def test_the_task_tells_of_each_save(watching: subprocess.Popen[str], tmp_path: 
     file = tmp_path / "work" / "tiny" / "tiny.py"
     time.sleep(0.5)
     file.write_text(WRONG, "utf-8")
-    problems = run_of(watching, "tiny")
-    assert {(Path(matched(line)[0]).name, matched(line)[1]) for line in problems} >= {
-        ("tiny.py", 2)
-    }
+    places = {matched(line)[:2] for line in run_of(watching, "tiny")}
+    assert ("tiny.py", 2) in {(Path(path).name, row) for path, row in places}
 
 
 def test_tasks_are_written_once_and_are_json(tmp_path: Path) -> None:

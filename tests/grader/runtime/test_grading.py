@@ -99,13 +99,6 @@ def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course
     assert (named.diagnosed_by, named.diagnosis) == ("engine", "common_constant_factor")
 
 
-def test_two_places_that_would_do_are_no_claim(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    wrong = "def double(x):\n    y = 2 * x + 1\n    return y - 2\n"
-    assert told(grade(host, small_course, wrong + TRIPLE)) == {}
-
-
 @pytest.mark.parametrize("source", [DOUBLE + TRIPLE, "def double(:", "import nothing_at_all"])
 def test_what_has_nothing_to_repair_asks_no_judge(
     host: ForkServerClient, small_course: Course, source: str, monkeypatch: pytest.MonkeyPatch
@@ -122,11 +115,6 @@ def test_what_has_nothing_to_repair_asks_no_judge(
     assert len(asked) == 1
 
 
-def test_an_endless_candidate_ends(host: ForkServerClient, small_course: Course) -> None:
-    wrong = "def double(x):\n    n = 0\n    while n < 2:\n        n += 1\n    return n + x\n"
-    assert told(grade(host, small_course, wrong + TRIPLE)) in ({}, {"double": "n + x"})
-
-
 def test_without_the_option_nothing_is_searched(
     host: ForkServerClient, small_course: Course
 ) -> None:
@@ -135,35 +123,25 @@ def test_without_the_option_nothing_is_searched(
     assert all(check.wrong_expression is None for check in report.lessons[0].checks)
 
 
-def test_a_right_answer_lends_its_expression(host: ForkServerClient, small_course: Course) -> None:
-    """No single operator turns this into 2 * x."""
-    report = grade(host, small_course, "def double(x):\n    return abs(x) - len(str(x))\n" + TRIPLE)
-    assert told(report) == {"double": "abs(x) - len(str(x))"}
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("y = 2 * x + 1\n    return y - 2", [{}]),  # two places that would do are no claim
+        # no single operator turns this into 2 * x; a right answer lends its expression
+        ("return abs(x) - len(str(x))", [{"double": "abs(x) - len(str(x))"}]),
+        # endless candidates end
+        ("n = 0\n    while n < 2:\n        n += 1\n    return n + x", [{}, {"double": "n + x"}]),
+    ],
+)
+def test_what_is_found(
+    body: str, found: list[dict[str, str]], host: ForkServerClient, small_course: Course
+) -> None:
+    assert told(grade(host, small_course, f"def double(x):\n    {body}\n{TRIPLE}")) in found
 
 
 def expression(**details: Any) -> CheckResult:
-    place = {
-        "line": 3,
-        "column": 1,
-        "end_line": 3,
-        "end_column": 2,
-        "text": "x",
-        "source_text": "x",
-    }
-    return replace(BLANK, wrong_expression=WrongExpression(**{**place, **details}))
-
-
-BLANK = CheckResult.from_json(
-    {
-        **dict.fromkeys(
-            ("message", "diagnosis", "diagnosis_title", "evidence", "hint", "expected", "actual")
-        ),
-        **dict.fromkeys(("source_line", "source_text", "note")),
-        **{"id": "a", "title": "a", "function": "f", "outcome": "failed", "output": ""},
-        **{"points": 0.0, "max_points": 1.0, "bonus": False, "hidden": False, "inputs": {}},
-        **{"seed": 1, "seconds": 0.0, "figures": []},
-    }
-)
+    place = WrongExpression(3, 1, 3, 2, "x", "x", **details)
+    return CheckResult("a", "a", "f", Outcome.FAILED, 0.0, 1.0, wrong_expression=place)
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -19,25 +19,25 @@ from grader.runtime.text_reader import OVER_BUDGET, TextReader
 RIGHT = b"def double(x): return 2 * x\n"
 STALLING = """
 import os, signal
-from grader.runtime import text_process
-read = text_process.ACTIONS["read"]
+from grader.runtime import text_reader
+read = text_reader.ACTIONS["read"]
 def stall(frame):
     path = frame.body["path"]
     while path == "slow.py":
         pass
     if path == "large.py":
-        bytearray(4 * text_process.MEMORY_BYTES)
+        bytearray(4 * text_reader.MEMORY_BYTES)
     if path == "leaves.py":
-        text_process.left = bytearray(text_process.MEMORY_BYTES * 2 // 3)
+        text_reader.left = bytearray(text_reader.MEMORY_BYTES * 2 // 3)
     if path == "half.py":
-        bytearray(text_process.MEMORY_BYTES // 2)
+        bytearray(text_reader.MEMORY_BYTES // 2)
     if path == "killed.py":
         os.kill(os.getpid(), signal.SIGKILL)
     if path == "broken.py":
         raise AssertionError("a bug")
     return read(frame)
-text_process.ACTIONS["read"], text_process.SECONDS = stall, 0
-text_process.main()
+text_reader.ACTIONS["read"] = stall
+text_reader.main()
 """
 
 

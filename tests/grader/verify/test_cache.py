@@ -1,6 +1,6 @@
 """``grade verify --keep``: an interrupted run continues, and its result equals that of one run.
 
-The small course's five cases are graded a few times; what was graded is counted by the judge's
+The small course's cases are graded a few times; what was graded is counted by the judge's
 tasks, or by the file's own rows.
 """
 
@@ -42,9 +42,7 @@ are about what happens to the answer.
 
 
 class Counting:
-    """The tests' host, shared. It counts what it judges, and at a given submission it can fail or
-    press Ctrl-C.
-    """
+    """The tests' host. It counts what it judges, and at a given one it can fail or press Ctrl-C."""
 
     def __init__(self, host: ForkServerClient) -> None:
         self.host = host
@@ -59,26 +57,21 @@ class Counting:
         self.seeds.append(task.settings.seed)
         number = len(self.seeds)
         if number == self.presses_at:
-            before = signal.getsignal(signal.SIGINT)
-            main = threading.main_thread().ident
-            assert main is not None
-            signal.pthread_kill(main, signal.SIGINT)
-            looks, pause = range(int(LONGEST_SECONDS * 1000)), threading.Event()
-            assert any(
-                signal.getsignal(signal.SIGINT) is not before or pause.wait(0.001) for _ in looks
-            ), "nobody heeded Ctrl-C"
+            before, ends = signal.getsignal(signal.SIGINT), time.monotonic() + LONGEST_SECONDS
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            while signal.getsignal(signal.SIGINT) is before:
+                assert time.monotonic() < ends, "nobody heeded Ctrl-C"
+                time.sleep(0.001)
         if number == self.breaks_at:
             raise EngineFault("out of memory")
-        if (
-            self.waits_for and number > 1 and not any(at < number for at in self.changes_at)
-        ):  # what comes after a change is never kept
+        kept = not any(at < number for at in self.changes_at)  # what comes after a change is not
+        if self.waits_for and number > 1 and kept:
             next(held for held in committed(self.waits_for) if held >= number - 1)
         asked = (task.source, task.settings.lang)
         if asked not in ANSWERS:
             ANSWERS[asked] = self.host.judge(lesson, task)
         if number in self.changes_at:
-            with self.changes_at[number].open("a", encoding="utf-8") as stream:
-                stream.write("\n# changed\n")
+            append(self.changes_at[number], "\n# changed\n")
         return ANSWERS[asked]
 
     def abandon(self) -> None: ...
@@ -88,9 +81,7 @@ class Counting:
 
 @pytest.fixture
 def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
-    """Make everything that ``verify`` judges go through this. Whether torch has what the engine
-    needs is not looked up, which takes a process.
-    """
+    """Make ``verify`` judge by this, without asking a process what torch has."""
     one = Counting(host)
     monkeypatch.setattr("grader.verify.verify.ForkServerClient", lambda **_: one)
     monkeypatch.setattr("grader.verify.verify.missing_internals", list)
@@ -100,12 +91,9 @@ def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Countin
 @pytest.fixture
 def course(small_course: Course, tmp_path: Path) -> Course:
     """Return a copy of the small course, to change."""
+    skipped = shutil.ignore_patterns("__pycache__")
     return load_course(
-        Path(
-            shutil.copytree(
-                small_course.root, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__")
-            )
-        )
+        Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=skipped))
     )
 
 
@@ -118,11 +106,24 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-def run(course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en") -> VerifyResult:
+@pytest.fixture
+def keep(tmp_path: Path) -> Path:
+    return tmp_path / "f"
+
+
+def run(
+    course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en", **more: Any
+) -> VerifyResult:
     settings = Settings(0, "off", course.limits, lang=lang)
+    wanted = range(1, seeds + 1)
     return verify(
-        course, course.lessons, seeds=range(1, seeds + 1), settings=settings, workers=1, keep=keep
+        course, course.lessons, seeds=wanted, settings=settings, workers=1, keep=keep, **more
     )
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def rows(path: Path) -> int:
@@ -132,15 +133,13 @@ def rows(path: Path) -> int:
         return int(db.execute("SELECT count(*) FROM verdicts").fetchone()[0])
 
 
-def test_what_is_kept_is_not_graded_again(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
+def test_what_is_kept_is_not_graded_again(course: Course, counting: Counting, keep: Path) -> None:
     """More seeds grade only the new ones, and the outcome equals that of a run without a file."""
-    run(course, tmp_path / "f")
+    run(course, keep)
     assert counting.seeds == [1] * CASES
-    found = run(course, tmp_path / "f", seeds=2)
+    found = run(course, keep, seeds=2)
     assert counting.seeds[CASES:] == [2] * CASES
-    again = run(course, tmp_path / "f", seeds=2)
+    again = run(course, keep, seeds=2)
     assert len(counting.seeds) == 2 * CASES
     plain = run(course, None, seeds=2)
     assert again == found == replace(plain, kept=2 * CASES, complete=(("tiny", 2),))
@@ -153,49 +152,40 @@ def test_all_cases_of_a_seed_come_before_the_next_seed(course: Course, counting:
 
 
 def test_what_a_run_that_breaks_off_had_graded_is_in_the_file(
-    course: Course, counting: Counting, tmp_path: Path
+    course: Course, counting: Counting, keep: Path
 ) -> None:
-    """Each verdict is on disk before the next is judged. Here a file changes during the fourth."""
-    counting.waits_for = tmp_path / "f"
+    """Each verdict is on disk before the next is judged. Here a file changes during the fourth:
+    after that everything is graded again, and the file has nothing of the old course.
+    """
+    counting.waits_for = keep
     counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
-    with pytest.raises(
-        UsageError, match=r"the course .*was changed while this ran.*Run the same command again"
-    ):
-        run(course, tmp_path / "f")
-    assert rows(tmp_path / "f") == 3
-
-
-def test_what_was_graded_beside_a_change_is_never_used(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
-    """After the change everything is graded again; the file has nothing of the old course."""
-    counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
-    with pytest.raises(UsageError):
-        run(course, tmp_path / "f")
+    told = r"the course .*was changed while this ran.*Run the same command again"
+    with pytest.raises(UsageError, match=told):
+        run(course, keep)
+    assert rows(keep) == 3
     counting.changes_at, counting.seeds = {}, []
-    assert run(course, tmp_path / "f").kept == len(counting.seeds) == CASES
-    assert rows(tmp_path / "f") == CASES
+    assert run(course, keep).kept == len(counting.seeds) == CASES
+    assert rows(keep) == CASES
 
 
 def test_a_case_that_changed_is_graded_and_the_others_are_not(
-    course: Course, counting: Counting, tmp_path: Path
+    course: Course, counting: Counting, keep: Path
 ) -> None:
-    run(course, tmp_path / "f", seeds=2)
+    run(course, keep, seeds=2)
     counting.seeds = []
-    with course.lesson("tiny").mistakes[0].path.open("a", encoding="utf-8") as stream:
-        stream.write("\n\nMORE = 1\n")
-    run(course, tmp_path / "f")
+    append(course.lesson("tiny").mistakes[0].path, "\n\nMORE = 1\n")
+    run(course, keep)
     assert counting.seeds == [1]
 
 
 def test_an_engine_that_changes_meanwhile_ends_the_run(
-    course: Course, counting: Counting, engine: Path, tmp_path: Path
+    course: Course, counting: Counting, engine: Path, keep: Path
 ) -> None:
-    counting.waits_for = tmp_path / "f"
+    counting.waits_for = keep
     counting.changes_at = {4: engine / "core" / "report.py"}
     with pytest.raises(UsageError, match="or of the engine was changed while this ran"):
-        run(course, tmp_path / "f")
-    assert rows(tmp_path / "f") == 3
+        run(course, keep)
+    assert rows(keep) == 3
 
 
 @pytest.mark.parametrize("what", ["course", "engine", "torch"])
@@ -204,70 +194,66 @@ def test_verdicts_of_another_grader_are_dropped(
     course: Course,
     counting: Counting,
     engine: Path,
-    tmp_path: Path,
+    keep: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """This holds for every language and seed; everything is graded again."""
-    run(course, tmp_path / "f", seeds=2)
-    run(course, tmp_path / "f", lang="ko")
+    run(course, keep, seeds=2)
+    run(course, keep, lang="ko")
     counting.seeds = []
     if what == "torch":
         monkeypatch.setattr("grader.verify.verify.torch_version", lambda: "2.0")
     else:
         hints = course.lesson("tiny").folder / "hints.toml"
-        changed = hints if what == "course" else engine / "locale" / "ko.po"
-        with changed.open("a", encoding="utf-8") as stream:
-            stream.write("\n# changed\n")
-    run(course, tmp_path / "f")
+        append(hints if what == "course" else engine / "locale" / "ko.po", "\n# changed\n")
+    run(course, keep)
     assert counting.seeds == [1] * CASES
-    assert rows(tmp_path / "f") == CASES
+    assert rows(keep) == CASES
 
 
 def test_fewer_seeds_and_another_language_leave_what_is_there(
-    course: Course, counting: Counting, tmp_path: Path
+    course: Course, counting: Counting, keep: Path
 ) -> None:
-    run(course, tmp_path / "f", seeds=2)
-    run(course, tmp_path / "f", lang="ko")
-    assert rows(tmp_path / "f") == 3 * CASES
-    run(course, tmp_path / "f", seeds=1)
-    assert rows(tmp_path / "f") == 3 * CASES
+    run(course, keep, seeds=2)
+    run(course, keep, lang="ko")
+    assert rows(keep) == 3 * CASES
+    run(course, keep, seeds=1)
+    assert rows(keep) == 3 * CASES
 
 
-def test_what_found_trouble_is_graded_again(
-    course: Course, counting: Counting, tmp_path: Path
-) -> None:
+def test_what_found_trouble_is_graded_again(course: Course, counting: Counting, keep: Path) -> None:
     """A machine that was out of memory does not stay on record; the new result replaces it."""
     counting.breaks_at = 3
-    first = run(course, tmp_path / "f")
+    first = run(course, keep)
     assert any("out of memory" in problem for problem in first.problems)
     assert (first.kept, first.complete) == (CASES - 1, (("tiny", 0),))
     counting.seeds, counting.breaks_at = [], 0
-    second = run(course, tmp_path / "f")
+    second = run(course, keep)
     assert (len(counting.seeds), second.problems, second.complete) == (1, (), (("tiny", 1),))
-    assert rows(tmp_path / "f") == CASES
+    assert rows(keep) == CASES
 
 
 def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
-    course: Course, counting: Counting, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    course: Course, counting: Counting, keep: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Running gradings are kept; the final output equals that of one run."""
     wanted: dict[str, Any] = {"seeds": 2, "workers": 1, "table": True, "write_stubs": False}
     counting.presses_at = CASES + 1
     with pytest.raises(KeyboardInterrupt):
-        verify_course(course, (), keep=tmp_path / "f", **wanted)
+        verify_course(course, (), keep=keep, **wanted)
     assert capsys.readouterr().out.splitlines() == [
         "complete from seed 1: tiny",
         f"stopped: {CASES + 1} of {2 * CASES} gradings are kept. Run the same command to continue",
     ]
-    assert verify_course(course, (), keep=tmp_path / "f", **wanted) is ExitCode.OK
+    assert verify_course(course, (), keep=keep, **wanted) is ExitCode.OK
     assert counting.seeds == [1] * CASES + [2] * CASES
     resumed = capsys.readouterr().out
-    assert verify_course(course, (), keep=tmp_path / "g", **wanted) is ExitCode.OK
+    assert verify_course(course, (), keep=keep.with_name("g"), **wanted) is ExitCode.OK
     assert capsys.readouterr().out == resumed
 
 
 def test_an_interrupted_run_reports_the_problems_found_so_far(
-    course: Course, counting: Counting, tmp_path: Path
+    course: Course, counting: Counting, keep: Path
 ) -> None:
     """It reports nothing that remaining gradings may still show, such as the proof of a mistake."""
     counting.breaks_at = 1
@@ -275,15 +261,12 @@ def test_an_interrupted_run_reports_the_problems_found_so_far(
     from grader.cli.batch_screen import graceful_interrupt
     from grader.render.terminal import make_console
 
-    settings = Settings(0, "off", course.limits)
-    found = verify(
-        course, course.lessons, seeds=[1], settings=settings, workers=1, keep=tmp_path / "f",
-        during=lambda hosts: graceful_interrupt(make_console(stderr=True), hosts, what="grading"),
-    )  # fmt: skip
-    assert (found.left, found.kept, found.proofs) == (CASES - 2, 1, ())
-    assert found.problems and all(
-        problem.startswith("tiny: solution, seed 1: ") for problem in found.problems
+    console = make_console(stderr=True)
+    found = run(
+        course, keep, during=lambda hosts: graceful_interrupt(console, hosts, what="grading")
     )
+    assert (found.left, found.kept, found.proofs) == (CASES - 2, 1, ())
+    assert {problem.partition(", seed 1: ")[0] for problem in found.problems} == {"tiny: solution"}
 
 
 @pytest.mark.parametrize(
@@ -311,27 +294,14 @@ def test_lessons_that_are_equally_far_are_told_together(
 # ------------------------------------------------------------------------- a process that is killed
 
 
-def proof(course: Course, keep: Path, **given: Any) -> subprocess.Popen[str]:
+def proof(course: Course, keep: Path) -> subprocess.Popen[str]:
     """Start the command in a process that can be killed."""
     environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1])}
-    words = [
-        "verify",
-        "--course",
-        str(course.root),
-        "--seeds",
-        "4",
-        "--workers",
-        "1",
-        "--table",
-        "--keep",
-        str(keep),
-    ]
+    places = ["--course", str(course.root), "--keep", str(keep)]
+    command = [sys.executable, "-m", "grader", "verify", *places]
+    command += ["--seeds", "4", "--workers", "1", "--table"]
     return subprocess.Popen(
-        [sys.executable, "-m", "grader", *words],
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        **given,
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
 
 
@@ -348,22 +318,20 @@ def committed(keep: Path) -> Iterator[int]:
 
 @pytest.mark.posix
 def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
-    course: Course, counting: Counting, tmp_path: Path
+    course: Course, counting: Counting, keep: Path
 ) -> None:
     """SIGKILL comes after some gradings; committed ones are not graded again, the rest is."""
-    process = proof(course, tmp_path / "f", start_new_session=True)
-    next(
-        number for number in committed(tmp_path / "f") if number >= 3 or process.poll() is not None
-    )
+    process = proof(course, keep)
+    next(held for held in committed(keep) if held >= 3 or process.poll() is not None)
     process.kill()
     process.communicate()
-    before = rows(tmp_path / "f")
+    before = rows(keep)
     assert 3 <= before < 4 * CASES
     settings = Settings(0, "auto", course.limits)
     given: dict[str, Any] = {"seeds": range(1, 5), "settings": settings, "workers": 1}
-    found = verify(course, course.lessons, keep=tmp_path / "f", **given)
+    found = verify(course, course.lessons, keep=keep, **given)
     assert len(counting.seeds) == 4 * CASES - before
-    assert found == verify(course, course.lessons, keep=tmp_path / "g", **given)
+    assert found == verify(course, course.lessons, keep=keep.with_name("g"), **given)
 
 
 # ----------------------------------------------------------------------------------------- the file
@@ -388,10 +356,10 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
     ids=["no database", "another database", "a verdict that is none"],
 )
 def test_a_file_that_is_not_one_is_told_with_the_remedy(
-    content: bytes | str, said: str, course: Course, counting: Counting, tmp_path: Path
+    content: bytes | str, said: str, course: Course, counting: Counting, keep: Path
 ) -> None:
     """The file stays as it was."""
-    path = tmp_path / "f"
+    path = keep
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:
@@ -408,15 +376,14 @@ def test_a_file_that_is_not_one_is_told_with_the_remedy(
         assert path.read_bytes() == before
 
 
-def test_a_damaged_page_is_told(course: Course, counting: Counting, tmp_path: Path) -> None:
-    run(course, tmp_path / "f")
-    data = bytearray((tmp_path / "f").read_bytes())
+def test_a_damaged_page_is_told(course: Course, counting: Counting, keep: Path) -> None:
+    run(course, keep)
+    data = bytearray((keep).read_bytes())
     data[4096:8192] = b"\xff" * 4096
-    (tmp_path / "f").write_bytes(data)
-    with pytest.raises(
-        UsageError, match=r"is damaged or not a file of verdicts.*name another file with --keep"
-    ):
-        run(course, tmp_path / "f")
+    (keep).write_bytes(data)
+    told = r"is damaged or not a file of verdicts.*name another file with --keep"
+    with pytest.raises(UsageError, match=told):
+        run(course, keep)
 
 
 def test_a_folder_that_can_not_be_made_is_told(course: Course, tmp_path: Path) -> None:
@@ -425,10 +392,8 @@ def test_a_folder_that_can_not_be_made_is_told(course: Course, tmp_path: Path) -
         VerdictCache(tmp_path / "file" / "f", course, Settings(0))
 
 
-def test_a_result_comes_back_as_it_was(course: Course, tmp_path: Path) -> None:
-    """This includes texts that UTF-8 can't encode; equal results are one object, so memory hardly
-    grows.
-    """
+def test_a_result_comes_back_as_it_was(course: Course, keep: Path) -> None:
+    """Also texts that UTF-8 can't encode; equal results are one object, which saves memory."""
     result = CaseResult(
         untranslated=("a", "\udc80 \x00 글"),
         lost=True,
@@ -438,11 +403,11 @@ def test_a_result_comes_back_as_it_was(course: Course, tmp_path: Path) -> None:
     )
     case, *_ = cases_of(course.lesson("tiny"))
     settings = Settings(0, "off", course.limits)
-    with VerdictCache(tmp_path / "f", course, settings) as cache:
+    with VerdictCache(keep, course, settings) as cache:
         cache.add(case, 1, CaseResult())
         cache.add(case, 1, result)
         cache.add(case, 2, result)
-    with VerdictCache(tmp_path / "f", course, settings) as cache:
+    with VerdictCache(keep, course, settings) as cache:
         held = cache.results(case)
     assert held == {1: result, 2: result}
     assert held[1] is held[2]
@@ -452,13 +417,13 @@ def test_a_result_comes_back_as_it_was(course: Course, tmp_path: Path) -> None:
     "other", [{"sandbox": "auto"}, {"lang": "ko"}, {"limits": Limits(call_seconds=1.0)}]
 )
 def test_a_verdict_is_that_of_its_settings(
-    other: dict[str, Any], course: Course, tmp_path: Path
+    other: dict[str, Any], course: Course, keep: Path
 ) -> None:
     case, *_ = cases_of(course.lesson("tiny"))
     settings = Settings(0, "off", course.limits)
-    with VerdictCache(tmp_path / "f", course, settings) as cache:
+    with VerdictCache(keep, course, settings) as cache:
         cache.add(case, 1, CaseResult())
-    with VerdictCache(tmp_path / "f", course, replace(settings, **other)) as cache:
+    with VerdictCache(keep, course, replace(settings, **other)) as cache:
         assert cache.results(case) == {}
-    with VerdictCache(tmp_path / "f", course, replace(settings, seed=7)) as cache:
+    with VerdictCache(keep, course, replace(settings, seed=7)) as cache:
         assert cache.results(case) == {1: CaseResult()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pytest
 
@@ -27,10 +27,10 @@ QUICK = (*VALUES, ("nan", 2))
 """What takes little time: wrong values leave few checks to run, and few lessons differentiate."""
 
 
-def graded(host: ForkServerClient, case: Case) -> list[tuple[int, CaseResult]]:
+def graded(host: ForkServerClient, case: Case) -> Mapping[int, CaseResult]:
     file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
     outcome = grade_lesson(host, case.lesson, file, SETTINGS)
-    return [(SETTINGS.seed, finding_of(case, outcome))]
+    return {SETTINGS.seed: finding_of(case, outcome)}
 
 
 def problems(
@@ -38,9 +38,9 @@ def problems(
 ) -> list[str]:
     """Grade answers that write, and the same without the write if there is something to gain."""
     names = {f"{held}, order {order}" for held, order in variants}
-    found: dict[Case, list[tuple[int, CaseResult]]] = {}
+    found: dict[Case, Mapping[int, CaseResult]] = {}
     for plain, written in spoiler_pairs(lesson):
-        if plain.name in names and (runs := graded(host, written))[0][1].passed:
+        if plain.name in names and (runs := graded(host, written))[SETTINGS.seed].passed:
             found |= {written: runs, plain: graded(host, plain)}
     return list(spoiler_problems(found))
 

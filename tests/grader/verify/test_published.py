@@ -46,11 +46,7 @@ matrix = load_matrix()
 
 def counts(lesson: Lesson) -> list[int]:
     """Return the numbers of checks, wrong answers, near misses and other right answers."""
-    checks = [
-        name
-        for path in (*lesson.visible_checks, *lesson.hidden_checks)
-        for name in check_names(path.read_text("utf-8"))
-    ]
+    checks = [name for path in lesson.check_files for name in check_names(path.read_text("utf-8"))]
     catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
     return [
         len(checks),
@@ -86,9 +82,7 @@ def test_the_sums_are_those_of_the_rows() -> None:
 
 
 def test_the_ranges_are_what_the_matrix_verified() -> None:
-    """torch's range goes from the oldest row to the newest that was verified. CI verifies the
-    pinned one.
-    """
+    """torch's range goes from the oldest verified row to the newest; CI verifies the pinned one."""
     rows = matrix.rows_in(TEXT)
     assert {cells[6] for cells in rows.values()} == {"0"}
     verified = {

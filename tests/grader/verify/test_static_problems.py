@@ -111,12 +111,12 @@ def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
     change(lesson, '"triple", "gradient_of_triple"', '"triple", "gradient_of_triple", "limit"')
     points = (("double", 3.0), ("gradient_of_double", 2.0), ("limit", 1.0), ("triple", 2.0))
     found = {
-        Case(lesson, "solution", "", ""): [(1, CaseResult(points=points))],
-        Case(lesson, "mistake", "squares", ""): [
-            (1, failing("double")),
-            (2, failing("double", "gradient_of_double")),
-        ],
-        Case(lesson, "mistake", "off_by_one", ""): [(1, failing("limit")), (2, CaseResult())],
+        Case(lesson, "solution", "", ""): {1: CaseResult(points=points)},
+        Case(lesson, "mistake", "squares", ""): {
+            1: failing("double"),
+            2: failing("double", "gradient_of_double"),
+        },
+        Case(lesson, "mistake", "off_by_one", ""): {1: failing("limit"), 2: CaseResult()},
     }
     held = held_promises(lesson, found)
     assert [(one.name, one.points, one.shown_by) for one in held] == [

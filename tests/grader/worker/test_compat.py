@@ -1,6 +1,4 @@
-"""Private names and messages that the engine relies on exist, or are reported; only ``compat`` uses
-them.
-"""
+"""Private names and messages exist, or are reported; only ``compat`` uses them."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ Patch = pytest.MonkeyPatch
 
 
 def test_the_installed_versions_lack_nothing() -> None:
-    """A new process checks it, like ``grade verify``, because
-    gradcheck has imported nothing there.
-    """
+    """A new process checks it, because gradcheck has imported nothing there."""
     assert versions.missing_internals() == []
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from forked import Students
 
 from grader.judge.remote.proxies import RemoteStudent
 from grader.worker.process import KEPT
@@ -36,7 +35,7 @@ def attempt(name):
 
 
 @pytest.fixture
-def student(remote: Callable[..., RemoteStudent]) -> RemoteStudent:
+def student(remote: Students) -> RemoteStudent:
     return remote(HELD)
 
 
@@ -47,11 +46,9 @@ def test_only_the_workers_own_modules_are_loaded(student: RemoteStudent) -> None
     assert "grader.worker.wire.values" in student.names()
 
 
-@pytest.mark.parametrize(
-    "name", ["grader.judge.figures", "grader.judge.figures", "grader.core.report", "grader.cli"]
-)
+@pytest.mark.parametrize("name", ["judge.figures", "core.report", "cli", "worker.spawned"])
 def test_modules_of_the_judge_cannot_be_imported(name: str, student: RemoteStudent) -> None:
-    assert student.attempt(name).startswith("No module named 'grader.")
+    assert student.attempt(f"grader.{name}").startswith("No module named 'grader.")
 
 
 def test_what_the_student_may_need_can_be_imported(student: RemoteStudent) -> None:

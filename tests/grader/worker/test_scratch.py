@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.core.limits import Limits
-from grader.worker.sandbox import PR_SET_DUMPABLE, overuse, prctl, prepare, release, scratch
+from grader.worker.sandbox import PR_SET_DUMPABLE, overuse, prctl, prepare, scratch
 
 ORDINARY_USER = 65534
 LIMITS = Limits(scratch_bytes=1 << 20)
@@ -45,7 +45,6 @@ def measured() -> dict[str, object]:
     user = os.getuid()
     mounted = scratch.enter_namespace()
     prepared = prepare(mount=mounted)
-    assert prepared.scratch is not None
     found: dict[str, object] = {"allowed": mounted, "mounted": prepared.mounted}
     found["same user"] = os.getuid() == user
     with (prepared.scratch / "file").open("wb") as held:
@@ -55,7 +54,7 @@ def measured() -> dict[str, object]:
         held.flush()
         found["by name"] = overuse(0, prepared.scratch, LIMITS)
         found["by use"] = overuse(0, prepared.scratch, LIMITS, mounted=prepared.mounted)
-    release(prepared)
+    scratch.remove_scratch(prepared.scratch)
     found["left"] = prepared.scratch.exists()
     return found
 
@@ -75,8 +74,8 @@ def test_a_host_that_lets_nobody_mount_has_a_plain_folder(monkeypatch: pytest.Mo
     monkeypatch.setattr(scratch, "_unshare", lambda flags: False)
     assert not scratch.enter_namespace()
     prepared = prepare(mount=False)
-    assert prepared.scratch is not None and prepared.scratch.is_dir() and not prepared.mounted
-    release(prepared)
+    assert prepared.scratch.is_dir() and not prepared.mounted
+    scratch.remove_scratch(prepared.scratch)
     assert not prepared.scratch.exists()
 
 

@@ -1,6 +1,4 @@
-"""The wire: sent data comes back unchanged, and no bytes make the reader raise anything but
-BrokenFrame.
-"""
+"""Sent data comes back unchanged, and no bytes make the reader raise anything but BrokenFrame."""
 
 from __future__ import annotations
 
@@ -33,15 +31,9 @@ from grader.worker.wire.frames import (
 from grader.worker.wire.program import Program, program
 from grader.worker.wire.values import DTYPES, Decoder, Encoder, Opaque, decode, fill, round_trip
 
+NUMBERS = st.none() | st.booleans() | st.integers() | st.floats()
 PLAIN = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text()
-    | st.binary(max_size=20)
-    | st.complex_numbers()
-    | st.just(...),
+    NUMBERS | st.text() | st.binary(max_size=20) | st.complex_numbers() | st.just(...),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.tuples(inner, inner)
@@ -50,40 +42,29 @@ PLAIN = st.recursive(
     ),
     max_leaves=20,
 )
+TAGS = (
+    "tensor tuple dict set complex bytes ellipsis dtype opaque program student register object x"
+).split()
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(sorted(DTYPES)),
+    NUMBERS | st.text(max_size=8) | st.sampled_from(sorted(DTYPES)),
     lambda inner: (
-        st.lists(inner, max_size=6)
-        | st.dictionaries(
-            st.sampled_from(
-                "tensor tuple dict set complex bytes ellipsis dtype opaque program student"
-                " register object x".split()
-            ),
-            inner,
-            max_size=2,
-        )
+        st.lists(inner, max_size=6) | st.dictionaries(st.sampled_from(TAGS), inner, max_size=2)
     ),
     max_leaves=25,
 )
 
 
 def same(left: Any, right: Any) -> bool:
+    """Return whether types, order, NaN and the signs of zeros agree, too."""
+    if type(left) is not type(right):
+        return False
     if isinstance(left, list | tuple):
-        return (
-            type(left) is type(right)
-            and len(left) == len(right)
-            and all(same(a, b) for a, b in zip(left, right, strict=True))
-        )
+        return len(left) == len(right) and all(map(same, left, right))
     if isinstance(left, dict):
         return list(left) == list(right) and all(same(left[k], right[k]) for k in left)
     if isinstance(left, float | complex):
-        return type(left) is type(right) and repr(left) == repr(right)
-    return type(left) is type(right) and bool(left == right)
+        return repr(left) == repr(right)
+    return bool(left == right)
 
 
 @given(PLAIN)
@@ -168,7 +149,7 @@ def test_malformed_data_is_a_broken_frame(name: str) -> None:
         decoder.decode(LIES[name])
 
 
-def test_depth_is_limited_on_both_sides() -> None:
+def test_depth_and_digits_are_limited_on_both_sides() -> None:
     """A nested value can't exhaust anybody's stack."""
     deep: Any = 1
     for _ in range(500):
@@ -177,8 +158,9 @@ def test_depth_is_limited_on_both_sides() -> None:
         Encoder(strided=False).encode(deep)
     with pytest.raises(BrokenFrame):
         Decoder(b"", strided=False).decode(deep)
-    with pytest.raises(BrokenFrame):
-        unpack(b"[" * 100_000 + b"]" * 100_000, b"")
+    for text in (b"[" * 100_000 + b"]" * 100_000, b"1" * 10_000):
+        with pytest.raises(BrokenFrame):
+            unpack(text, b"")
 
 
 def test_bytes_that_nothing_claims_are_refused() -> None:
@@ -193,27 +175,16 @@ def test_lengths_are_checked_before_anything_is_read() -> None:
         Encoder(strided=False).encode(torch.zeros(1, dtype=torch.float64).expand(1 << 24))
 
 
-def test_integers_beyond_the_limit_of_digits_are_a_broken_frame() -> None:
-    with pytest.raises(BrokenFrame):
-        unpack(b"1" * 10_000, b"")
-
-
 def test_surrogates_and_nuls_cross_as_they_are() -> None:
     text = "a\0b\ud800c"
-    assert (
-        decode(json.loads(json.dumps(Encoder(strided=False).encode(text))), b"", strided=False)
-        == text
-    )
+    data = json.loads(json.dumps(Encoder(strided=False).encode(text)))
+    assert decode(data, b"", strided=False) == text
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (3,), (2, 3)], ids=str)
 def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
-    tensor = (
-        torch.arange(max(1, math.prod(shape)), dtype=torch.float64)[: math.prod(shape)]
-        .reshape(shape)
-        .to(dtype)
-    )
+    tensor = torch.arange(math.prod(shape), dtype=torch.float64).reshape(shape).to(dtype)
     back = round_trip(tensor)
     assert back.dtype == dtype
     assert back.shape == tensor.shape
@@ -278,11 +249,8 @@ def test_what_has_no_tag_is_known_by_its_type() -> None:
 
 
 def test_numpys_scalars_count_as_pythons_where_they_are_no_less_exact() -> None:
-    found = round_trip(
-        [numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)]
-    )
-    assert found == [True, -3, 2**64 - 1, 0.1]
-    assert [type(one) for one in found] == [bool, int, int, float]
+    exact = [numpy.bool_(True), numpy.int32(-3), numpy.uint64(2**64 - 1), numpy.float64(0.1)]
+    assert same(round_trip(exact), [True, -3, 2**64 - 1, 0.1])
     for other in (numpy.float32(0.1), numpy.timedelta64(3, "D"), numpy.array(True)):
         assert round_trip(other) == Opaque(type(other).__name__)
     assert round_trip(torch.ones(2).to_sparse()).type_name == "Tensor"
@@ -295,9 +263,7 @@ def test_a_bool_tensor_holds_only_zero_and_one() -> None:
 
 
 def test_a_program_does_on_the_other_side_what_it_does_here() -> None:
-    """The cases: constants, both operand orders, several inputs and outputs, parameters, custom
-    Functions.
-    """
+    """Constants, both operand orders, several inputs and outputs, parameters, Functions."""
     w = torch.tensor([2.0, 3.0, 4.0, 5.0], requires_grad=True)
 
     def body(x: Any, y: Any, p: Any) -> Any:
@@ -322,17 +288,15 @@ def test_a_program_names_nothing_outside_its_list() -> None:
 def test_a_program_from_the_worker_arrives_as_opaque() -> None:
     """A worker sends data; a function that it returns is only its type's name."""
     encoder = Encoder(strided=False)
-    assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [
-        Opaque("Program", "")
-    ]
+    data = encoder.encode([program(lambda x: x)])
+    assert decode(data, encoder.blob, strided=False) == [Opaque("Program")]
 
 
 @pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
 def test_a_program_takes_tensors_only(value: Any) -> None:
     """Any other argument raises a TypeError that says so."""
-    with pytest.raises(
-        TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"
-    ):
+    message = f"this function takes tensors, and got one of type {type(value).__name__}"
+    with pytest.raises(TypeError, match=message):
         program(lambda x: x * 2)(value)
 
 

@@ -2,7 +2,7 @@
 contains.
 
 Steps are calls of functions, Python's and C's, so a busy machine changes nothing. What one call can
-take without calling others is the table of a set or dict, whose keys ``worker.wire.keys`` caps.
+take without calling others is the table of a set or dict, whose keys ``KeyBudget`` caps.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -12,7 +13,7 @@ from grader.core.errors import CourseError
 from grader.course.lesson_texts import RepairPattern, read_repairs
 from grader.course.source import Source
 from grader.judge.repair.donors import edits_in
-from grader.judge.repair.edits import Edit
+from grader.judge.repair.edits import Edit, TextRanges, without_case
 from grader.judge.repair.trials import plain_text, search, wrong_expression
 
 GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n"
@@ -21,11 +22,16 @@ GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n
 def files_from(text: str, name: str = "f") -> dict[str, Edit]:
     """Return every text that one edit makes of a file, without layout, and the edit."""
     edits = edits_in(Source(text, "lesson.py"), name)
-    return {ast.unparse(ast.parse(edit.applied(text))): edit for edit in edits}
+    return {plain(edit.applied(text)): edit for edit in edits}
+
+
+def plain(text: str) -> str:
+    """Return a text without its layout."""
+    return ast.unparse(ast.parse(text))
 
 
 def function(body: str) -> str:
-    return f"def f(x, y):\n    return {body}\n"
+    return f"def f(x, y):\n{indent(body, '    ')}\n"
 
 
 @pytest.mark.parametrize(
@@ -51,9 +57,29 @@ def function(body: str) -> str:
     ],
 )
 def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> None:
-    text = function(wrong)
-    edit = files_from(text)[ast.unparse(ast.parse(function(right)))]
+    text = function(f"return {wrong}")
+    edit = files_from(text)[plain(function(f"return {right}"))]
     assert text[slice(*edit.main.shown)] == place
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("x[0]", "x"),
+        ("x[:n]", "x[:n + 1]"),
+        ("x[i]", "x[i - 1]"),
+        ("range(n)", "range(n + 1)"),
+        ("torch.zeros(3)", "torch.zeros(3, dtype=x.dtype)"),
+        ("x.sum(0)", "x.sum(0, keepdim=True)"),
+        ("g(x)", "g(*x)"),
+        ("x.data", "x"),
+        ("x == y", "x is y"),
+        ("x.view(3)", "x.reshape(3)"),
+        ("0.1 * x", "1.0 * x"),
+    ],
+)
+def test_expressions_are_changed(wrong: str, right: str) -> None:
+    assert plain(function(f"return {right}")) in files_from(function(f"return {wrong}"))
 
 
 @pytest.mark.parametrize(
@@ -63,19 +89,29 @@ def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> 
         ("y = 1", "y += 1"),
         ("y.add(1)", "y.add_(1)"),
         ("y.zero_()", "pass"),
-        ("a(y)\n    b(y)", "b(y)\n    a(y)"),
-        ("a = 1.0\n    b = 1.0", "a = y\n    b = y"),
+        ("a(y)\nb(y)", "b(y)\na(y)"),
+        ("a = 1.0\nb = 1.0", "a = y\nb = y"),
         ("a, y = 0, int(y)", "a, y = (a, y)"),
+        ("if x:\n    return 0\nreturn x", "pass\nreturn x"),
+        ("if x:\n    x += 1\nreturn x", "x += 1\nreturn x"),
+        ("with g():\n    a(x)\nreturn x", "a(x)\nreturn x"),
+        ("for y in x:\n    a(y)\n    return x", "for y in x:\n    a(y)\nreturn x"),
+        ("for y in x:\n    a(y)\nb(x)", "for y in x:\n    a(y)\n    b(x)"),
+        ("with g():\n    a(x)\n    b(x)", "a(x)\nwith g():\n    b(x)"),
+        ("a(x)\nwith g():\n    b(x)", "with g():\n    a(x)\n    b(x)"),
+        ("y = a(x)\nb(x)\nreturn y", "try:\n    y = a(x)\nfinally:\n    b(x)\nreturn y"),
+        ("try:\n    a(x)\nexcept E:\n    pass", "try:\n    a(x)\nexcept E:\n    raise"),
+        ("try:\n    a(x)\nexcept E:\n    pass", "a(x)"),
+        ("while x:\n    break", "while x:\n    pass"),
     ],
 )
-def test_statements_are_changed(wrong: str, right: str) -> None:
-    text, wanted = (f"def f(y):\n    {body}\n    return y\n" for body in (wrong, right))
-    assert ast.unparse(ast.parse(wanted)) in files_from(text)
+def test_statements_are_changed_and_rearranged(wrong: str, right: str) -> None:
+    assert plain(function(right)) in files_from(function(wrong))
 
 
 def test_the_incoming_gradient_is_multiplied_in() -> None:
     wanted = GIVEN_BACK.format("grad_output * (2 * ctx.x)")
-    assert ast.unparse(ast.parse(wanted)) in files_from(GIVEN_BACK.format("2 * ctx.x"), "F")
+    assert plain(wanted) in files_from(GIVEN_BACK.format("2 * ctx.x"), "F")
 
 
 def test_edits_come_by_rank_and_later_lines_first() -> None:
@@ -186,3 +222,36 @@ def test_what_a_copy_does_not_share_is_not_asked_of_a_copy() -> None:
     found = files_from("def f(x, y):\n    return x.grad + y.requires_grad_()\n")
     assert not [text for text in found if ".clone().grad" in text or ".detach().grad" in text]
     assert any("y.clone().requires_grad_()" in text for text in found)
+
+
+def test_a_decorator_and_the_class_of_an_exception() -> None:
+    made = files_from("@cache\ndef f(x):\n    raise ValueError(1)\n")
+    assert "def f(x):\n    raise ValueError(1)" in made
+    assert "@cache\ndef f(x):\n    raise TypeError(1)" in made
+
+
+def test_a_guard_goes_before_other_statements() -> None:
+    ranks = []
+    for first in ("return 0", "x = 0"):
+        edits = files_from(function(f"if x:\n    {first}\nreturn x"))
+        ranks.append(edits[plain(function("pass\nreturn x"))].rank)
+    assert ranks == sorted(set(ranks))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place", "left"),
+    [
+        ("if x == 0:\n    a(x)\nelse:\n    b(x)", "0", ["b(x)", "a(x)"]),
+        ("if x:\n    if x == 0:\n        a(x)", "0", ["if x:\n    pass", "if x:\n    a(x)"]),
+        ("y = a(x) if x == 0 else b(x)", "0", ["y = b(x)", "y = a(x)"]),
+        ("try:\n    a(x)\nexcept E:\n    return 0\nb(x)", "a(x)", ["pass\nb(x)"]),
+        ("if x == 0:\n    a(x)", "a(x)", []),  # not in the condition
+        ("a(x)", "x", []),
+    ],
+)
+def test_a_case_is_left_out_as_a_whole(wrong: str, place: str, left: list[str]) -> None:
+    source = Source(function(wrong), "l.py")
+    start = source.text.index(place, 10)
+    edit = Edit.of(start, start + len(place), "1", 0)
+    found = [*without_case(source.tree, edit, TextRanges(source.text))]
+    assert [plain(one.applied(source.text)) for one in found] == [*map(plain, map(function, left))]
