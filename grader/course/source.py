@@ -321,8 +321,8 @@ class References:
         each.
 
         Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Docstrings do not count, nor does code that the definitions do not reach: code at the end of
-        the file, methods that no attribute names, other entries of a table.
+        Docstrings and annotations do not count, nor does code that the definitions do not reach:
+        code at the end of the file, methods that no attribute names, other entries of a table.
         """
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)
@@ -432,7 +432,13 @@ class References:
                 todo += [
                     (child, inside if child in own else bound)
                     for child in ast.iter_child_nodes(node)
+                    if child is not getattr(node, "returns", None)
                 ]
+                continue
+            if isinstance(node, ast.arg):
+                continue
+            if isinstance(node, ast.AnnAssign):
+                todo += [(part, bound) for part in (node.target, node.value) if part]
                 continue
             if isinstance(node, COMPREHENSIONS):
                 targets = [name for part in node.generators for name in ast.walk(part.target)]

@@ -174,6 +174,14 @@ def test_recursion_ends() -> None:
     assert {"f", "g", ".exp"} <= set(loops.names_used("f"))
 
 
+def test_annotations_do_not_count() -> None:
+    """They compute nothing."""
+    text = (
+        "def f(x: torch.Tensor, *y: math.pi) -> torch.Tensor:\n    z: numpy.array = x\n    return z"
+    )
+    assert source(text).names_used("f") == {}
+
+
 def test_a_name_that_is_not_there_uses_nothing() -> None:
     assert FILE.names_used("nowhere") == {}
 
