@@ -21,8 +21,14 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from grader import __version__
-from grader.cli.help import TranslatedCommand, marked, misuse, peek_language, words_for
-from grader.cli.options import LANG, complete_lesson, short_path
+from grader.cli.options import (
+    TranslatedCommand,
+    complete_lesson,
+    marked,
+    misuse,
+    short_path,
+    words_for,
+)
 from grader.core.errors import ExitCode, GraderError, UsageError
 
 
@@ -115,13 +121,11 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the language; in shell completion of a first word, add no default command.
-
-        ``grade help`` and ``grade help COMMAND`` mean ``--help``.
+        """Take ``grade help`` and ``grade help COMMAND`` as ``--help``; in shell completion of a
+        first word, add no default command.
         """
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
-        ctx.meta[LANG] = peek_language(args)
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)
@@ -196,9 +200,7 @@ cli = cast(click.Group, group)
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command, as its entry point; print an expected error as one message, with its exit
-    code.
-    """
+    """Run the command; print an expected error as one message, and exit with its code."""
     keep_streams_going()
     try:
         status: Any = cli.main(args, prog_name="grade", standalone_mode=False)

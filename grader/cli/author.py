@@ -23,7 +23,7 @@ from grader.core.files import PACKAGED_COURSE
 from grader.core.i18n import wanted_language
 from grader.core.messages import Settings
 from grader.core.text import counted
-from grader.course.course import Course, Lesson, load_course
+from grader.course.course import Course, load_course
 from grader.course.stubs import stub_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def verify_course(
 
     lessons = chosen_lessons(course, names)
     for lesson in lessons if write_stubs else ():
-        write_stub(lesson)
+        lesson.folder.mkdir(parents=True, exist_ok=True)
+        stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
+        lesson.stub.write_text(stub, "utf-8", newline="\n")
     settings = Settings(
         seed=0, limits=course.limits, lang=wanted_language(lang), prestart=True, planned=True
     )
@@ -117,13 +119,11 @@ def verify_course(
                 graceful_interrupt(console, hosts, what="grading") if keep else nullcontext()
             ),
         )
-    if table and not found.left:
-        print(proof_table(found))
-    for line in completeness(found) if table or found.left else ():
-        print(line)
+    lines = [*proof_table(found)] if table and not found.left else []
+    lines += completeness(found) if table or found.left else ()
     problems = (*internals.result(), *found.problems)
-    for problem in problems:
-        print(problem)
+    for line in (*lines, *problems):
+        print(line)
     if found.left:
         print(
             f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
@@ -136,57 +136,39 @@ def verify_course(
     return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
 
 
-def write_stub(lesson: Lesson) -> None:
-    lesson.folder.mkdir(parents=True, exist_ok=True)
-    stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
-    lesson.stub.write_text(stub, "utf-8", newline="\n")
-
-
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """Yield lines that say from how many seeds each lesson is complete in the file of verdicts.
-
-    There are none without such a file.
-    """
+    """Yield lines that say from how many seeds each lesson is complete in the file of verdicts."""
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:
         names.setdefault(seeds, []).append(lesson)
     for seeds, lessons in sorted(names.items(), reverse=True):
         listed = "all lessons" if len(names) == 1 and len(lessons) > 1 else ", ".join(lessons)
+        which = {0: "no seed", 1: "seed 1"}.get(seeds, f"seeds 1 to {seeds}")
+        yield f"complete from {which}: {listed}"
+
+
+def proof_table(found: VerifyResult) -> Iterator[str]:
+    """Yield the lines of two tables: what was proven of each lesson, and how its points are spread
+    over its promises.
+    """
+    yield (
+        "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
+        " accepted alternatives | promises held |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for p in found.proofs:
         yield (
-            "complete from"
-            f" {'no seed' if not seeds else 'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}:"
-            f" {listed}"
-        )
-
-
-def proof_table(found: VerifyResult) -> str:
-    rows = [
-        (
-            "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
-            " accepted alternatives | promises held |"
-        ),
-        "|---|---|---|---|---|---|---|",
-        *(
             f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} |"
             f" {p.told_apart} of {p.near_misses} | {p.accepted_passed} of {p.accepted} |"
             f" {p.promises_shown} of {len(p.promises)} |"
-            for p in found.proofs
-        ),
-        *promise_table(found),
-    ]
-    return "\n".join(rows)
-
-
-def promise_table(found: VerifyResult) -> list[str]:
-    """Return how the points of each lesson are spread over its promises, as a table."""
-    rows = [
-        f"| {proof.lesson} | {one.name} | {one.points:g} | {len(one.checks)} |"
-        f" {len(one.shown_by)} |"
-        for proof in found.proofs
-        for one in proof.promises
-    ]
-    head = ["", "| lesson | promise | points | checks | wrong answers |", "|---|---|---|---|---|"]
-    return head + rows if rows else []
+        )
+    promises = [(proof.lesson, one) for proof in found.proofs for one in proof.promises]
+    if promises:
+        yield "\n| lesson | promise | points | checks | wrong answers |\n|---|---|---|---|---|"
+    for lesson, one in promises:
+        yield (
+            f"| {lesson} | {one.name} | {one.points:g} | {len(one.checks)} | {len(one.shown_by)} |"
+        )
 
 
 @click.command()
@@ -277,9 +259,7 @@ def known_good(name: str, what: str) -> str:
 
 
 def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files and its entry in ``course.toml``; the rest of that file stays
-    unchanged.
-    """
+    """Write a lesson's files, and add its entry to ``course.toml``."""
     import tomlkit
 
     from grader.course.scaffold import MARK, lesson_files

@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,13 @@ from grader.core.messages import Settings
 from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.submission import writable
+from grader.runtime.client import ForkServerClient
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.classroom.batch import BatchPlan, BatchResult, Graded
     from grader.classroom.gradebook.store import Gradebook
-    from grader.runtime.client import ForkServerClient
     from grader.runtime.pool import HostPool
 
 
@@ -175,18 +176,12 @@ class BatchOptions:
         return json.dumps(read_rule(self.due, self.late).as_json())
 
 
-def host_for_a_class() -> ForkServerClient:
-    """Return a fork server in a session of its own, so that Ctrl-C does not reach it."""
-    from grader.runtime.client import ForkServerClient
-
-    return ForkServerClient(own_session=True)
+own_host = partial(ForkServerClient, own_session=True)
+"""Return a fork server in a session of its own, which Ctrl-C does not reach."""
 
 
 def grade_class(
-    course: Course,
-    wanted: BatchOptions,
-    *,
-    make_host: Callable[[], ForkServerClient] = host_for_a_class,
+    course: Course, wanted: BatchOptions, *, make_host: Callable[[], ForkServerClient] = own_host
 ) -> ExitCode:
     """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
     from grader.classroom.batch import write_outputs
@@ -238,17 +233,18 @@ def grade_found(
 ) -> BatchResult:
     """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
     from grader.classroom.batch import Batch
-    from grader.cli.batch_screen import graceful_interrupt, grading_progress
+    from grader.cli.batch_screen import Meter, graceful_interrupt
 
     try:
         with (
             host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
-            grading_progress(console, len(found.handed)) as progress,
+            Meter(console) as meter,
             graceful_interrupt(console, hosts),
         ):
-            return Batch(book, wanted.out, plan, matched.students, hosts, grading, progress).run(
-                found.handed
-            )
+            meter.begin("grading", len(found.handed))
+            out, students = wanted.out, matched.students
+            running = Batch(book, out, plan, students, hosts, grading, meter.update)
+            return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)
         raise
@@ -364,15 +360,18 @@ def register(
     titles = [
         [one.id, load_catalogue(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons
     ]
-    identity = {
-        "course_id": plan.course.id,
-        "course_version": plan.course.version,
-        "course_hash": plan.course.hash,
-    }
-    values = {**identity, "title": plan.course.title, "place": writable(str(place.resolve()))}
-    if plan.check is None:
-        values |= {"lang": lang, "lessons": json.dumps(titles)}
-    book.set_class({**values, "layout": found.layout})
+    graded = {"lang": lang, "lessons": json.dumps(titles)} if plan.check is None else {}
+    book.set_class(
+        {
+            "course_id": plan.course.id,
+            "course_version": plan.course.version,
+            "course_hash": plan.course.hash,
+            "title": plan.course.title,
+            "place": writable(str(place.resolve())),
+            **graded,
+            "layout": found.layout,
+        }
+    )
     book.set_passed_over([*found.passed_over, *found.replaced])
     if roster is not None:
         book.set_roster(roster.students)

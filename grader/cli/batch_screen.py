@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -138,13 +138,6 @@ class Meter:
                 looked = at
                 self.update(done)
             yield thing
-
-
-@contextlib.contextmanager
-def grading_progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
-    with Meter(console) as meter:
-        meter.begin("grading", total)
-        yield meter.update
 
 
 @contextlib.contextmanager

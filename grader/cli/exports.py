@@ -117,13 +117,29 @@ def write_export(
 
     It is written under another name first, so it is complete or missing.
     """
-    target = output or folder / FORMATS[name].file
+    form, notes = FORMATS[name], list[ExportNote]()
+    target = output or folder / form.file
     if request.template is not None and target.exists() and target.samefile(request.template):
         raise UsageError(
             f"{target} is the template, which is not overwritten. Name another file with --output"
         )
+    part = target.with_name(f"{target.name}.part")
     try:
-        notes = write_format(entries, columns, name, request=request, target=target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pieces = without_notes(form.export(entries, columns, request), notes)
+        if form.files:
+            for piece in pieces:
+                place = target / piece.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(piece.data)
+        else:
+            try:
+                with part.open("wb") as stream:
+                    for piece in pieces:
+                        stream.write(piece.data)
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as error:
         # filename2 is the file that os.replace would replace: a table that is open in Excel.
         where = error.filename2 or error.filename or target
@@ -135,34 +151,13 @@ def write_export(
     return target
 
 
-def write_format(
-    entries: Iterable[GradebookEntry],
-    columns: Sequence[LessonColumn],
-    name: str,
-    *,
-    request: ExportRequest,
-    target: Path,
-) -> list[ExportNote]:
-    form, notes = FORMATS[name], list[ExportNote]()
-    part = target.with_name(f"{target.name}.part")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        # This runs after the file was closed, because Windows can't remove an open file.
-        stack.callback(part.unlink, missing_ok=True)
-        stream = None if form.files else stack.enter_context(part.open("wb"))
-        for made in form.export(entries, columns, request):
-            if isinstance(made, ExportNote):
-                notes.append(made)
-            elif stream is not None:
-                stream.write(made.data)
-            else:
-                place = target / made.path
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(made.data)
-        if stream is not None:
-            stream.close()
-            part.replace(target)
-    return notes
+def without_notes(pieces: Iterable[Piece | ExportNote], notes: list[ExportNote]) -> Iterator[Piece]:
+    """Yield the pieces of files; collect the notes among them."""
+    for piece in pieces:
+        if isinstance(piece, ExportNote):
+            notes.append(piece)
+        else:
+            yield piece
 
 
 NAMED = 8
@@ -222,7 +217,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
             pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
-        written = write_pages(pieces, target, notes, zipped=system != "folder")
+        written = write_pages(without_notes(pieces, notes), target, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:
             entries = (entry.public() for entry in book.entries())
@@ -253,27 +248,19 @@ def page_bytes(out: Path, book: Gradebook, name: str) -> bytes:
     return path.read_bytes()
 
 
-def write_pages(
-    pieces: Iterator[Piece | ExportNote], target: Path, notes: list[ExportNote], *, zipped: bool
-) -> int:
-    """Write files into a zip or a folder, and collect the notes; return the number of files."""
+def write_pages(pages: Iterator[Piece], target: Path, *, zipped: bool) -> int:
+    """Write files into a zip or a folder; return their number."""
     count = 0
-    with contextlib.ExitStack() as stack:
-        archive = None
-        if zipped:
-            archive = stack.enter_context(
-                zipfile.ZipFile(stack.enter_context(output(target)), "w", zipfile.ZIP_DEFLATED)
-            )
-        for piece in pieces:
-            if isinstance(piece, ExportNote):
-                notes.append(piece)
-                continue
+    if zipped:
+        with output(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for page in pages:
+                archive.writestr(page.path, page.data)
+                count += 1
+    else:
+        for page in pages:
+            with output(target / page.path, durable=False) as file:
+                file.write(page.data)
             count += 1
-            if archive is not None:
-                archive.writestr(piece.path, piece.data)
-            else:
-                with output(target / piece.path, durable=False) as file:
-                    file.write(piece.data)
     return count
 
 
@@ -322,21 +309,19 @@ def show_similar(
             " earlier class"
         )
     console = make_console(stderr=True)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(say_what_is_left(console, out / SIMILAR_PAGE))
-        book = stack.enter_context(Gradebook.open(out))
-        older = stack.enter_context(Gradebook.open(against)) if against else None
+    pairs: list[Pair] = []
+    compared = 0
+    with (
+        say_what_is_left(console, out / SIMILAR_PAGE),
+        Gradebook.open(out) as book,
+        Gradebook.open(against) if against else contextlib.nullcontext() as older,
+        Meter(console) as meter,
+    ):
         graded = known_lessons(book, lesson)
-        meter = stack.enter_context(Meter(console))
-        pairs: list[Pair] = []
-        compared = 0
         for one in [lesson] if lesson else graded:
             texts = [Text(owner, text) for owner, _, text in book.texts(one)]
-            texts += (
-                [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
-                if older
-                else []
-            )
+            if older:
+                texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
             compared += len(texts)
             track = partial(over_lesson, meter, one)
             pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, track)
@@ -374,9 +359,7 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
-    """Yield code of a lesson that everybody may have: the stub,
-    the reference, other right answers.
-    """
+    """Yield code of a lesson that everybody may have: stub, reference, other right answers."""
     for path in (lesson.stub, lesson.solution):
         if path.exists():
             yield path.read_text("utf-8")

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
-from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
     PATH,
+    TranslatedCommand,
     complete_lesson,
     course,
     course_option,
@@ -171,13 +171,13 @@ def problem_writing(
     def json_text() -> str:
         return json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
-    problems = []
+    problem = None
     for path, make in ((json_file, json_text), (page, lambda: page_of(report))):
         try:
             write_file(path, make)
         except UsageError as error:
-            problems.append(error)
-    return problems[0] if problems else None
+            problem = problem or error
+    return problem
 
 
 def show(
@@ -287,15 +287,8 @@ def show_repairs(
     return final
 
 
-class Host(Protocol):
-    """The fork server that judges; ``judging`` says whether torch is imported, None if unknown."""
-
-    @property
-    def judging(self) -> bool | None: ...
-
-
 @contextlib.contextmanager
-def waiting(console: Console, tr: Catalogue, host: Host) -> Iterator[None]:
+def waiting(console: Console, tr: Catalogue, host: ForkServerClient) -> Iterator[None]:
     """Show until the block ends that grading has begun; show nothing without a terminal.
 
     A first run may read torch from a cold disk for seconds. Jupyter asks for colors without having
@@ -311,7 +304,7 @@ def waiting(console: Console, tr: Catalogue, host: Host) -> Iterator[None]:
 class Elapsed:
     """The text beside the spinner: torch is being imported, then how long the checks have run."""
 
-    def __init__(self, tr: Catalogue, host: Host) -> None:
+    def __init__(self, tr: Catalogue, host: ForkServerClient) -> None:
         self.tr, self.host = tr, host
         self.began = time.monotonic()
         self.imported_at: float | None = None

@@ -46,37 +46,35 @@ from grader.runtime.text_reader import TextReader
 @click.option("--reason", help="Why; the student reads it.")
 @click.option("--lesson", help="The lesson whose score changes; by default the total.")
 @click.option("--author", help="The author of the change; by default your login name.")
-def adjust(
-    out: Path,
-    submission: str,
-    points: float | None,
-    reason: str | None,
-    lesson: str | None,
-    author: str | None,
-) -> None:
+def adjust(out: Path, submission: str, points: float | None, **change: str | None) -> None:
     """Change a score by hand, with a reason; without --points, list the changes.
 
     SUBMISSION is its name in grades.csv, or the student's name if it is unique.
 
     Example: grade adjust grades alice --points +2 --reason "handed in on paper"
     """
-    if points is None and (reason or lesson or author):
+    if points is not None:
+        change_score(out, submission, points=points, **change)
+    elif any(change.values()):
         raise UsageError("--points is missing. Give the change of the score, such as +2 or -0.5")
-    if points is None:
-        list_adjustments(out, submission)
     else:
-        change_score(
-            out, submission, lesson=lesson, points=points, reason=reason or "", author=author
-        )
+        list_adjustments(out, submission)
 
 
 def change_score(
-    out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None
+    out: Path,
+    name: str,
+    *,
+    points: float,
+    reason: str | None,
+    lesson: str | None,
+    author: str | None,
 ) -> None:
     """Change a score and rewrite everything that shows it; raise UsageError for unknown names."""
     if not math.isfinite(points) or not points:
         raise UsageError(f"--points {points:g} changes nothing. Give a number such as +2 or -0.5")
-    if not reason.strip():
+    reason = (reason or "").strip()
+    if not reason:
         raise UsageError(
             "An adjustment needs a reason, which the student reads. Give one with --reason"
         )
@@ -85,9 +83,8 @@ def change_score(
         lessons = known_lessons(book, lesson)
         if lesson is None and len(lessons) == 1:
             lesson = lessons[0]
-        book.adjust(
-            entry.name, Adjustment(points, reason.strip(), author or login_name(), now(), lesson)
-        )
+        made = Adjustment(points, reason, author or login_name(), now(), lesson)
+        book.adjust(entry.name, made)
         changed.add(entry.name)
     list_adjustments(out, entry.name)
 
@@ -182,9 +179,7 @@ class WantedComment:
 
 
 def make_comments(out: Path, wanted: list[WantedComment], author: str | None) -> None:
-    """Make comments, all or none; existing ones are not repeated. Raise UsageError for one that is
-    not possible.
-    """
+    """Make comments, all or none, but none twice; raise UsageError for one that is not possible."""
     with changing(out) as (book, changed):
         made = [checked_comment(book, one, author) for one in wanted]
         new = [name for name, one in made if book.comment(name, one)]
@@ -195,9 +190,7 @@ def make_comments(out: Path, wanted: list[WantedComment], author: str | None) ->
 
 
 def checked_comment(book: Gradebook, one: WantedComment, author: str | None) -> tuple[str, Comment]:
-    """Return the submission's name, and the comment with the line it is about; raise UsageError if
-    there is no such submission or line.
-    """
+    """Return the submission's name, and the comment with its line of code; raise UsageError."""
     try:
         name = book.entry_of(one.name).name
     except UsageError as error:

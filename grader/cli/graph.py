@@ -15,8 +15,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from grader.cli.help import TranslatedCommand
-from grader.cli.options import PATH, lang_option, write_file
+from grader.cli.options import PATH, TranslatedCommand, lang_option, write_file
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.messages import TraceProblem, TraceRequest, read_traced
@@ -131,10 +130,8 @@ def _no_number(text: str) -> float:
 
 def _numeric(value: Any) -> bool:
     if isinstance(value, list):
-        return (
-            all(_numeric(item) for item in value)
-            and len({len(item) if isinstance(item, list) else -1 for item in value}) < 2
-        )
+        lengths = {len(item) if isinstance(item, list) else -1 for item in value}
+        return len(lengths) < 2 and all(map(_numeric, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

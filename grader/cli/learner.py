@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,8 +19,13 @@ from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.help import TranslatedCommand
-from grader.cli.options import complete_lesson, course, course_option, lang_option
+from grader.cli.options import (
+    TranslatedCommand,
+    complete_lesson,
+    course,
+    course_option,
+    lang_option,
+)
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
 from grader.core.errors import UsageError
@@ -30,24 +38,21 @@ from grader.render.code import FOLDED, compare
 from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
 
 
-def here(course_root: Path | None, lang: str | None) -> Learner:
-    """Return the learner in this folder."""
-    return Learner.at(course(course_root), Path(), lang)
+def learner_command(name: str, run: Callable[..., None]) -> click.Command:
+    """Return a command that calls ``run`` with the learner in this folder and a console."""
+
+    @functools.wraps(run)
+    def here(lang: str | None, course_root: Path | None, **values: Any) -> None:
+        run(Learner.at(course(course_root), Path(), lang), make_console(), **values)
+
+    return course_option(lang_option(click.command(name, cls=TranslatedCommand)(here)))
 
 
-@click.command("list", cls=TranslatedCommand)
-@lang_option
-@course_option
-def list_lessons(lang: str | None, course_root: Path | None) -> None:
+def show_lessons(learner: Learner, console: Console) -> None:
     """List the lessons: how far you are, and what is next.
 
     Example: grade list
     """
-    show_lessons(here(course_root, lang), make_console())
-
-
-def show_lessons(learner: Learner, console: Console) -> None:
-    """Print a table of the lessons: status, points, which is next, and what each waits for."""
     course, tr, progress = learner.course, learner.tr, learner.progress
     files = learner.files().values()
     here = {file.lesson for file in files if not file.ignored}
@@ -72,19 +77,11 @@ README_CHARACTERS = 200
 """After this many characters, ``grade next`` shows no further paragraph of a README."""
 
 
-@click.command("next", cls=TranslatedCommand)
-@lang_option
-@course_option
-def next_one(lang: str | None, course_root: Path | None) -> None:
+def show_next(learner: Learner, console: Console) -> None:
     """Show the lesson to take next, and how to begin.
 
     Example: grade next
     """
-    show_next(here(course_root, lang), make_console())
-
-
-def show_next(learner: Learner, console: Console) -> None:
-    """Show the first lines of the next lesson and what to type, or that all is complete."""
     refuse_wrong_folder(learner.folder)
     course, tr, progress = learner.course, learner.tr, learner.progress
     lesson = next_lesson(course, progress)
@@ -96,12 +93,12 @@ def show_next(learner: Learner, console: Console) -> None:
     if mine.attempts:
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
-    taught_in = lesson.folder
-    # The course in a students' bundle has no READMEs.
     if file is not None and file.ignored:
         console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
         return
+    taught_in = lesson.folder
     if file is not None and not (taught_in / "README.md").exists():
+        # The course in a students' bundle has no READMEs.
         taught_in = (learner.folder / file.path).parent
     introduction = Markdown(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
@@ -110,19 +107,14 @@ def show_next(learner: Learner, console: Console) -> None:
         text = tr(message, file=lesson.filename, command=reset)
         console.print(Text(f"  {text}", "yellow"))
         return
-    in_notebook = IN_NOTEBOOK in os.environ
+    rows = []
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
-    rows = [
-        *(
-            [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
-            if (learner.folder / readme).exists()
-            else []
-        ),
-        (tr("write"), file.path),
-        (tr("grade"), f"grade {lesson.id}"),
-        *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),
-        (tr("a nudge"), f"grade hint {lesson.id}"),
-    ]
+    if (learner.folder / readme).exists():
+        rows += [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
+    rows += [(tr("write"), file.path), (tr("grade"), f"grade {lesson.id}")]
+    if IN_NOTEBOOK not in os.environ:
+        rows.append((tr("at every save"), f"grade watch {lesson.id}"))
+    rows.append((tr("a nudge"), f"grade hint {lesson.id}"))
     if opens := opened_by(course, lesson, progress):
         rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))
@@ -149,30 +141,22 @@ WIDTH = 80
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lesson", required=False, shell_complete=complete_lesson)
+@click.argument("name", metavar="[LESSON]", required=False, shell_complete=complete_lesson)
 @click.option("--answers", is_flag=True, help="Show the answers to the questions too.")
-@lang_option
-@course_option
-def read(lesson: str | None, answers: bool, lang: str | None, course_root: Path | None) -> None:
+def show_readme(learner: Learner, console: Console, name: str | None, answers: bool) -> None:
     """Read a lesson's README here, by default the next one's. The answers stay folded.
 
     Example: grade read custom_sigmoid
     """
-    show_readme(here(course_root, lang), make_console(), lesson, answers=answers)
-
-
-def show_readme(learner: Learner, console: Console, name: str | None, *, answers: bool) -> None:
-    """Print a lesson's README, by default that of the next lesson; through a pager on a terminal.
-
-    Raise UsageError if the lesson has none here.
-    """
-    course = learner.course
+    course, tr = learner.course, learner.tr
     lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
     lesson = lesson or course.lessons[-1]
-    text = plain_readme(readme(learner, lesson), answers=answers)
-    shown = Markdown(text, code_theme="ansi_dark")
-    hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
+    path = readme_path(learner, lesson)
+    if path is None:
+        message = "There is no README of {lesson} here. Go to the folder that has your lessons"
+        raise UsageError(tr(message, lesson=lesson.id))
+    text = path.read_text("utf-8")
+    shown = Markdown(plain_readme(text, answers=answers), code_theme="ansi_dark")
     console.width = min(console.width, WIDTH)
     if console.is_terminal:
         # Without R, less shows the colors as escape codes; F ends it if one screen is enough.
@@ -181,27 +165,17 @@ def show_readme(learner: Learner, console: Console, name: str | None, *, answers
             console.print(shown)
     else:
         console.print(shown)
-    if not answers and FOLDED.search(readme(learner, lesson)):
-        console.print(Text(hint, "dim"))
-
-
-def readme(learner: Learner, lesson: Lesson) -> str:
-    """Return the README in the learner's language, from the course or the learner's folder."""
-    if path := readme_path(learner, lesson):
-        return path.read_text("utf-8")
-    message = "There is no README of {lesson} here. Go to the folder that has your lessons"
-    raise UsageError(learner.tr(message, lesson=lesson.id))
+    if not answers and FOLDED.search(text):
+        command = f"grade read {lesson.id} --answers"
+        console.print(Text(tr("The answers: {command}", command=command), "dim"))
 
 
 def plain_readme(text: str, *, answers: bool) -> str:
-    """Return a README without HTML and pictures; folded answers are left out or put under their
-    heading.
-    """
+    """Return a README without HTML and pictures; folded answers are left out or unfolded."""
     return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lesson", required=False, shell_complete=complete_lesson)
+@click.argument("lesson_id", metavar="[LESSON]", required=False, shell_complete=complete_lesson)
 @click.argument("name", required=False)
 @click.option(
     "--step",
@@ -209,22 +183,6 @@ def plain_readme(text: str, *, answers: bool) -> str:
     metavar="N",
     help="1 is a nudge, 2 the idea, 3 nearly the answer; by default one step further each time.",
 )
-@lang_option
-@course_option
-def hint(
-    lesson: str | None,
-    name: str | None,
-    step: int | None,
-    lang: str | None,
-    course_root: Path | None,
-) -> None:
-    """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
-
-    Example: grade hint custom_sigmoid Sigmoid --step 2
-    """
-    show_hint(here(course_root, lang), make_console(), lesson, name, step)
-
-
 def show_hint(
     learner: Learner,
     console: Console,
@@ -232,7 +190,10 @@ def show_hint(
     name: str | None = None,
     step: int | None = None,
 ) -> None:
-    """Print the requested hint, or in a workspace the next one for what failed last."""
+    """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
+
+    Example: grade hint custom_sigmoid Sigmoid --step 2
+    """
     tr, progress = learner.tr, learner.progress
     lesson = learner.course.lesson(lesson_id) if lesson_id else hint_lesson(learner, progress)
     hints = lesson.hints()
@@ -313,26 +274,18 @@ def show_further(
     console.print(Text(f"\n{text}", "dim"))
 
 
-@click.command(cls=TranslatedCommand)
 @click.argument(
     "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@lang_option
-@course_option
-def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Path | None) -> None:
+def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], yes: bool) -> None:
     """Start a lesson again; a copy of your file is kept.
 
     Example: grade reset custom_sigmoid
     """
-    learner = here(course_root, lang)
-    reset_lessons(learner, [learner.course.lesson(name) for name in lessons], sure=yes)
-
-
-def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
-    """Replace lessons by fresh stubs after asking; keep copies of the old files."""
-    console, files = make_console(), learner.files(*lessons)
-    for lesson in lessons:
+    chosen = [learner.course.lesson(name) for name in lessons]
+    files = learner.files(*chosen)
+    for lesson in chosen:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
             raise UsageError(found.template or found.path, **found.facts)
@@ -341,15 +294,11 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         if found is not None and found.problem is None and same_text(target, beginning):
             console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
             continue
-        if (
-            found is not None
-            and not sure
-            and not agreed(
-                learner.tr("Begin {file} again? A copy is kept", file=found.path), lesson
-            )
-        ):
-            console.print(Text(learner.tr("Nothing was changed.")))
-            continue
+        if found is not None and not yes:
+            question = learner.tr("Begin {file} again? A copy is kept", file=found.path)
+            if not agreed(question, lesson):
+                console.print(Text(learner.tr("Nothing was changed.")))
+                continue
         try:
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -399,17 +348,13 @@ def set_aside(path: Path) -> Path:
     return copy
 
 
-@click.command(cls=TranslatedCommand)
 @click.argument("name", metavar="LESSON", shell_complete=complete_lesson)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
-@lang_option
-@course_option
-def solution(name: str, give_up: bool, lang: str | None, course_root: Path | None) -> None:
+def show_solution(learner: Learner, console: Console, name: str, give_up: bool) -> None:
     """Compare your code with the solution, once you have full marks.
 
     Example: grade solution custom_sigmoid
     """
-    learner, console = here(course_root, lang), make_console()
     lesson, tr = learner.course.lesson(name), learner.tr
     if not lesson.solution.is_file():
         message = (
@@ -443,3 +388,11 @@ def solution(name: str, give_up: bool, lang: str | None, course_root: Path | Non
             return progress.having(lesson.id, replace(known, gave_up_at=known.gave_up_at or now()))
 
         learner.keep(given_up)
+
+
+list_command = learner_command("list", show_lessons)
+next_command = learner_command("next", show_next)
+read_command = learner_command("read", show_readme)
+hint_command = learner_command("hint", show_hint)
+reset_command = learner_command("reset", reset_lessons)
+solution_command = learner_command("solution", show_solution)

@@ -20,7 +20,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,15 +28,23 @@ from typing import Any
 import click
 
 from grader.cli import COMMANDS
-from grader.cli.help import TranslatedCommand, misuse, peek_language
-from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
+from grader.cli.options import (
+    TranslatedCommand,
+    course,
+    course_option,
+    lang_option,
+    misuse,
+    peek_language,
+    sandbox_option,
+    seed_option,
+)
 from grader.cli.selection import select
 from grader.cli.workspace import IN_NOTEBOOK, keep
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.messages import Settings
 from grader.core.report import Report
-from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.course import Course, Lesson
 from grader.course.notebook import CELL_MAGIC, is_scratch, without_magics
 from grader.course.source import Source
 from grader.course.submission import LessonFile, read_cell, read_submission
@@ -59,10 +67,10 @@ NO_WATCH = (
 def register(shell: Any) -> None:
     """Add the magic to a shell and print a greeting. It ends with the shell."""
     magic = GradeMagic()
-    atexit.register(magic.kernel.close)
+    atexit.register(magic.host.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)
     shell.events.register("pre_run_cell", magic.note_cell)
-    print(greeting(Path()))
+    print(greeting())
 
 
 def unregister(shell: Any) -> None:
@@ -71,15 +79,15 @@ def unregister(shell: Any) -> None:
         magic = shell.magics_manager.magics[kind].pop(NAME, None) or magic
     if magic is not None:
         shell.events.unregister("pre_run_cell", magic.__self__.note_cell)
-        atexit.unregister(magic.__self__.kernel.close)
-        magic.__self__.kernel.close()
+        atexit.unregister(magic.__self__.host.close)
+        magic.__self__.host.close()
 
 
 class GradeMagic:
-    """The magic in one shell."""
+    """The magic in one shell. Its fork server imports torch while the learner reads."""
 
-    def __init__(self) -> None:
-        self.kernel = Kernel()
+    def __init__(self, host: ForkServerClient | None = None) -> None:
+        self.host = host or ForkServerClient()
         self.ran = RunDefinitions()
 
     def grade(self, line: str, cell: str | None = None) -> None:
@@ -99,11 +107,7 @@ class GradeMagic:
                 words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False
             )
             if isinstance(wanted, MagicOptions):
-                shown = (
-                    self.kernel.grade_here(wanted, Path(), self.ran)
-                    if cell is None
-                    else self.kernel.grade_cell(wanted, cell, Path())
-                )
+                shown = self.grade_here(wanted) if cell is None else self.grade_cell(wanted, cell)
                 display(shown)  # type: ignore[no-untyped-call]
         except click.ClickException as error:
             wrong = misuse(error, magic_command, "%grade")
@@ -116,6 +120,59 @@ class GradeMagic:
         from IPython import get_ipython
 
         self.ran.note(info.raw_cell, getattr(get_ipython(), "execution_count", 0))
+
+    def grade_here(self, asked: MagicOptions) -> Shown:
+        """Grade the saved lessons of this folder and keep the progress there."""
+        found, place = course(asked.course_root), Path()
+        chosen = select(found, asked.lessons, place)
+        tr = engine_catalogue(wanted_language(asked.lang))
+        for message in self.ran.unsaved(place, chosen.files, tr):
+            print(message)
+        shown = self._graded(
+            asked, found, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
+        )
+        lang, console = shown.tr.lang, make_console()
+        console.is_jupyter = False  # otherwise Rich would display each line as a separate output
+        with console.capture() as opened:
+            kept = keep(
+                found, shown.report, chosen.files, place, lang, console=console, readmes=False
+            )
+        print(as_magics(opened.get()), end="")
+        return replace(shown, extras=kept)
+
+    def grade_cell(self, asked: MagicOptions, code: str) -> Shown:
+        found = course(asked.course_root)
+        if len(asked.lessons) != 1:
+            raise UsageError(
+                "%%grade grades one lesson, so name it, and no other: %%grade {lesson}",
+                lesson=found.lessons[0].id,
+            )
+        lesson = found.lesson(asked.lessons[0])
+        file = read_cell(lesson.id, code)
+        shown = self._graded(
+            asked, found, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade"
+        )
+        return replace(shown, report=without_calls(shown.report))
+
+    def _graded(
+        self,
+        asked: MagicOptions,
+        course: Course,
+        lessons: list[Lesson],
+        files: dict[str, LessonFile],
+        *,
+        name: str,
+        command: str,
+    ) -> Shown:
+        language = wanted_language(asked.lang)
+        seed = secrets.randbits(32) if asked.seed is None else asked.seed
+        settings = Settings(seed, asked.sandbox, course.limits, lang=language, prestart=True)
+        try:
+            report = grade_submission(self.host, course, lessons, files, settings, name=name)
+        except BaseException:  # interrupted: the next grading needs a new server
+            self.host.close()
+            raise
+        return Shown(report, engine_catalogue(language), command)
 
 
 @click.command(
@@ -179,74 +236,6 @@ class MagicOptions:
     lang: str | None
 
 
-class Kernel:
-    """The grader of one kernel. Its fork server imports torch while the learner reads."""
-
-    def __init__(self, host: ForkServerClient | None = None) -> None:
-        self.host = host or ForkServerClient()
-
-    def close(self) -> None:
-        self.host.close()
-
-    def grade_here(
-        self, asked: MagicOptions, place: Path, ran: RunDefinitions | None = None
-    ) -> Shown:
-        """Grade the saved lessons of a folder and keep the progress there.
-
-        ``ran`` is what the kernel has run; with it, unsaved changes are found.
-        """
-        course = load_course(find_course(asked.course_root, here=place))
-        chosen = select(course, asked.lessons, place)
-        tr = engine_catalogue(wanted_language(asked.lang))
-        for message in ran.unsaved(place, chosen.files, tr) if ran else ():
-            print(message)
-        shown = self._graded(
-            asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
-        )
-        lang, console = shown.tr.lang, make_console()
-        console.is_jupyter = False  # otherwise Rich would display each line as a separate output
-        with console.capture() as opened:
-            kept = keep(
-                course, shown.report, chosen.files, place, lang, console=console, readmes=False
-            )
-        print(as_magics(opened.get()), end="")
-        return replace(shown, extras=kept)
-
-    def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
-        course = load_course(find_course(asked.course_root, here=place))
-        if len(asked.lessons) != 1:
-            raise UsageError(
-                "%%grade grades one lesson, so name it, and no other: %%grade {lesson}",
-                lesson=course.lessons[0].id,
-            )
-        lesson = course.lesson(asked.lessons[0])
-        file = read_cell(lesson.id, code)
-        shown = self._graded(
-            asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade"
-        )
-        return replace(shown, report=without_calls(shown.report))
-
-    def _graded(
-        self,
-        asked: MagicOptions,
-        course: Course,
-        lessons: list[Lesson],
-        files: dict[str, LessonFile],
-        *,
-        name: str,
-        command: str,
-    ) -> Shown:
-        language = wanted_language(asked.lang)
-        seed = secrets.randbits(32) if asked.seed is None else asked.seed
-        settings = Settings(seed, asked.sandbox, course.limits, lang=language, prestart=True)
-        try:
-            report = grade_submission(self.host, course, lessons, files, settings, name=name)
-        except BaseException:  # interrupted: the next grading needs a new server
-            self.host.close()
-            raise
-        return Shown(report, engine_catalogue(language), command)
-
-
 COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420
 """Heights for a report whose height can't be measured: the head with what is below it, a line, a
@@ -308,7 +297,7 @@ def without_calls(report: Report) -> Report:
         replace(lesson, checks=tuple(replace(check, call=None) for check in lesson.checks))
         for lesson in report.lessons
     ]
-    return replace(report, lessons=type(report.lessons)(lessons))
+    return replace(report, lessons=tuple(lessons))
 
 
 COMMAND = re.compile(
@@ -322,7 +311,7 @@ def as_magics(text: str) -> str:
     return COMMAND.sub(r"\1%grade ", text)
 
 
-def greeting(place: Path) -> str:
+def greeting() -> str:
     """Return what ``%load_ext grader`` prints: the magics, and how to begin without a lesson."""
     tr = engine_catalogue(wanted_language(None))
     rows = [
@@ -336,8 +325,7 @@ def greeting(place: Path) -> str:
     ]
     # The engine of a students' bundle may be loaded outside of the bundle.
     with contextlib.suppress(CourseError):
-        course = load_course(find_course(None, here=place))
-        if not read_submission(place, [lesson.id for lesson in course.lessons]):
+        if not read_submission(Path(), [lesson.id for lesson in course(None).lessons]):
             begin = tr("begin: a folder with all lessons, as notebooks")
             rows.append(("%grade init my-work --notebook", begin))
     width = max(len(command) for command, _ in rows) + 3
@@ -385,18 +373,15 @@ class RunDefinitions:
 
     def unsaved(self, folder: Path, files: Mapping[str, LessonFile], tr: Catalogue) -> list[str]:
         """Return a message for each notebook that was not saved after a definition was run."""
-        return [
-            message
-            for file in files.values()
-            if file.cells
-            for message in itertools.islice(self._unsaved_in(folder / file.path, file, tr), 1)
-        ]
+        notebooks = [file for file in files.values() if file.cells]
+        messages = (self._unsaved_in(folder / file.path, file, tr) for file in notebooks)
+        return [message for message in messages if message]
 
-    def _unsaved_in(self, path: Path, file: LessonFile, tr: Catalogue) -> Iterator[str]:
+    def _unsaved_in(self, path: Path, file: LessonFile, tr: Catalogue) -> str | None:
         try:
             saved_at = path.stat().st_mtime
         except OSError:
-            return
+            return None
         source = Source(file.text, file.path)
         for name, node in source.definitions.items():
             run = self._newest.get(name)
@@ -406,7 +391,7 @@ class RunDefinitions:
             pairs = itertools.zip_longest(run.lines, saved)
             differs = next(number for number, (mine, theirs) in enumerate(pairs) if mine != theirs)
             differs = min(differs, len(run.lines) - 1)
-            yield tr(
+            return tr(
                 NOT_SAVED,
                 file=path.name,
                 name=name,
@@ -414,6 +399,7 @@ class RunDefinitions:
                 line=run.first_line + differs,
                 code=run.lines[differs].strip(),
             )
+        return None
 
 
 def definition_lines(text: str, node: ast.stmt) -> tuple[str, ...]:

@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 
 from grader.classroom.exports.classroom50 import SCALE
-from grader.classroom.publish.classroom50 import ENTRY_FILE, RUNTIME_FILE, make_folder
+from grader.classroom.publish.autograders import (
+    ENTRY_FILE,
+    RUNTIME_FILE,
+    classroom50_folder,
+    gradescope_zip,
+)
 from grader.classroom.publish.classroom50_start import PAGE
-from grader.classroom.publish.gradescope import make_zip
 from grader.classroom.publish.release import hints_that_answer, released_points, write_release
 from grader.cli.options import (
     PATH,
@@ -83,12 +88,7 @@ def release(folder: Path, lessons: tuple[str, ...], hints: str, course_root: Pat
 @pages_lang_option
 @course_option
 def gradescope(
-    file: Path,
-    lessons: tuple[str, ...],
-    hidden_checks: str,
-    accept_near_names: bool,
-    lang: str | None,
-    course_root: Path | None,
+    file: Path, lessons: tuple[str, ...], lang: str | None, course_root: Path | None, **options: Any
 ) -> None:
     """Make the autograder zip that Gradescope takes.
 
@@ -96,14 +96,7 @@ def gradescope(
     """
     found = course(course_root)
     chosen = chosen_lessons(found, lessons)
-    make_zip(
-        found,
-        chosen,
-        file,
-        hidden_checks=hidden_checks,
-        lang=wanted_language(lang),
-        accept_near_names=accept_near_names,
-    )
+    gradescope_zip(found, chosen, file, lang=wanted_language(lang), **options)
     count = counted(len(chosen), "lesson")
     print(
         f"{file} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu"
@@ -113,8 +106,8 @@ def gradescope(
         "It contains the solutions: do not give it to students. Each result says which guarantees"
         " of the sandbox hold in Gradescope's container."
     )
-    if hidden_checks != "visible":
-        print(f"Hidden checks are {hidden_checks}: students see no total while one is hidden.")
+    if (when := options["hidden_checks"]) != "visible":
+        print(f"Hidden checks are {when}: students see no total while one is hidden.")
 
 
 STEPS = """\
@@ -173,7 +166,7 @@ def classroom50(
     """
     found = course(course_root)
     chosen = chosen_lessons(found, lessons)
-    held = make_folder(
+    held = classroom50_folder(
         found,
         chosen,
         folder,

@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.grade import waiting
-from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
     SEED,
+    TranslatedCommand,
     complete_check,
     course,
     course_option,
@@ -85,17 +85,18 @@ def replay(way: str | None, stop: bool, course_root: Path | None, **values: Any)
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
-    request = ReplayRequest(**values)
-    flags = {"--show": way == "show", "--pdb": way == "pdb", "--break": stop}
-    words = {
-        "--in": request.place if request.place != Path() else None,
-        "--course": course_root,
-        "--lang": request.lang,
-    }
-    options = [name for name, given in flags.items() if given]
-    for name, value in words.items():
-        options += [name, str(value)] if value is not None else []
-    found = course(course_root)
+    found, request = course(course_root), ReplayRequest(**values)
+    options = []
+    if way is not None:
+        options.append(f"--{way}")
+    if stop:
+        options.append("--break")
+    if request.place != Path():
+        options += ["--in", str(request.place)]
+    if course_root is not None:
+        options += ["--course", str(course_root)]
+    if request.lang is not None:
+        options += ["--lang", request.lang]
     resolved = resolve_target(found, replace(request, options=tuple(options)))
     if resolved is None:
         sys.exit(ExitCode.NOT_FULL_MARKS)
@@ -431,32 +432,25 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
         raise UsageError(what.file.template, **what.file.facts)
-    chosen: Replay | None = what
     if what.check is None:
         with ForkServerClient() as client:
             chosen = one_wrong_check(client, make_console(), what, asked)
-    if chosen is None:
-        return ExitCode.NOT_FULL_MARKS
-    if chosen.check is None:
+        if chosen is None:
+            return ExitCode.NOT_FULL_MARKS
+        what = chosen
+    if what.check is None:
         refused = (
             "No check of {lesson} is wrong with this seed. Name the one to step through: {command}"
         )
-        command = f"grade replay {what.lesson.id}.<check> --break"
-        raise UsageError(what.tr(refused, lesson=what.lesson.id, command=command))
+        example = f"grade replay {what.lesson.id}.<check> --break"
+        raise UsageError(what.tr(refused, lesson=what.lesson.id, command=example))
     warning = what.tr("{file} is run here, with your rights: this is not a sandbox", file=path.name)
     make_console(stderr=True).print(Text(warning, "dim"))
-    request = debug_request(what, path, chosen.check, stop=stop)
+    spec, task = what.lesson.spec(what.settings.lang), task_for(what.file, what.settings)
+    request = DebugRequest(str(path), what.check, stop, spec, task)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "request.json"
         file.write_text(json.dumps(request.as_json()), "utf-8", newline="\n")
-        done = subprocess.run(debug_command(file), env=users_environment(), check=False)
+        command = [sys.executable, "-m", DEBUGGER, str(file)]
+        done = subprocess.run(command, env=users_environment(), check=False)
     return ExitCode.OK if done.returncode == 0 else ExitCode.NOT_FULL_MARKS
-
-
-def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    spec, task = what.lesson.spec(what.settings.lang), task_for(what.file, what.settings)
-    return DebugRequest(str(path), check, stop, spec, task)
-
-
-def debug_command(request: Path) -> Sequence[str]:
-    return [sys.executable, "-m", DEBUGGER, str(request)]

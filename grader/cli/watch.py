@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
+    TranslatedCommand,
     chosen_lessons,
     complete_lesson,
     course,
@@ -163,18 +163,19 @@ HALF_WRITTEN_SECONDS = 0.15
 """How long to wait for the rest of a file that looks incomplete."""
 ECHO_SECONDS = 0.3
 """A further event for the same text within this time belongs to the same save."""
+SLOW_SECONDS = 0.3
+"""A run that takes longer is shown as slow."""
 PATIENCE_SECONDS = 0.4
 """How long an obsolete run may continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """A graded lesson: its report, the previous result, the seconds since it was saved."""
+    """A graded lesson: its report and the previous result."""
 
     lesson: str
     report: Report
     before: LessonResult | None
-    seconds: float
 
     @property
     def result(self) -> LessonResult:
@@ -197,7 +198,7 @@ class WatchJob:
 class Watcher:
     """The loop. ``grade`` runs in a separate thread, and ``end`` makes it return early. ``shown``
     gets results, ``pressed`` keys. ``slow`` gets a lesson and how many seconds it has been graded
-    for: first after ``slow_seconds``, then once a second.
+    for: first after ``SLOW_SECONDS``, then once a second.
     """
 
     saves: Saves
@@ -207,7 +208,6 @@ class Watcher:
     shown: Callable[[WatchResult], None]
     pressed: Callable[[str], None] = lambda _: None
     slow: Callable[[str, int], None] = lambda *_: None
-    slow_seconds: float = 0.3
 
     def __post_init__(self) -> None:
         self.results: dict[str, LessonResult] = {}
@@ -345,15 +345,13 @@ class Watcher:
 
     def _begin(self, job: WatchJob) -> None:
         job.began_at, self._running = time.monotonic(), job
-        self._tell_at = job.began_at + self.slow_seconds
+        self._tell_at = job.began_at + SLOW_SECONDS
         self._jobs.put(job)
 
     def _done(self, job: WatchJob, report: Report) -> None:
         self._running, self._last = None, job
         if not job.obsolete:
-            verdict = WatchResult(
-                job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at
-            )
+            verdict = WatchResult(job.lesson, report, self.results.get(job.lesson))
             self.results[job.lesson] = verdict.result
             self.shown(verdict)
         if self._waiting and self._running is None:
@@ -361,9 +359,7 @@ class Watcher:
 
 
 def half_written(file: LessonFile | None) -> bool:
-    """Return whether a file may be incomplete after a save: missing, empty, unreadable or not
-    Python.
-    """
+    """Return whether a file may be incomplete: missing, empty, unreadable or not Python."""
     return file is None or file.problem is not None or Source(file.text, file.path).unreadable
 
 
@@ -433,18 +429,19 @@ def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
 
     ``stop`` is called with the exit status, 128 plus the signal's number.
     """
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:
-        signal.signal(number, before[signal.Signals(number).name])
+        signal.signal(number, before[number])
         stop(128 + number)
 
-    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 END_OF_INPUT = "\x04"

@@ -8,7 +8,7 @@ import secrets
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.control import Control
@@ -59,8 +59,8 @@ class WatchSession:
         self, learner: Learner, host: ForkServerClient, *, keeps: bool, sandbox: str, plain: bool
     ) -> None:
         self.learner, self.host, self.keeps, self.sandbox = learner, host, keeps, sandbox
-        self.plain = plain
-        self.screen = Screen(make_console(), learner)
+        self.plain, self.tr = plain, learner.tr
+        self.screen = Screen(make_console(), learner.tr)
         self.notes: list[str] = []
         self.current = ""
         self.interrupted = False
@@ -70,7 +70,7 @@ class WatchSession:
     def begin(self, *, has_keys: bool) -> None:
         """Show that grading begins."""
         self.screen.keys = has_keys
-        starting = Text(self.learner.tr("Starting …"), "dim")
+        starting = Text(self.tr("Starting …"), "dim")
         self.screen.show(lambda console: console.print(starting), self.notes)
 
     def read(self, lesson: str) -> LessonFile | None:
@@ -80,7 +80,7 @@ class WatchSession:
         if self.interrupted:
             self.interrupted = False
             self.host.close()
-        course, lang = self.learner.course, self.learner.tr.lang
+        course, lang = self.learner.course, self.tr.lang
         seed, name = secrets.randbits(32), self.learner.folder.resolve().name
         settings = Settings(seed, self.sandbox, course.limits, lang=lang, prestart=True)
         files = {lesson: file} if file else {}
@@ -97,32 +97,27 @@ class WatchSession:
         if self.plain:
             return
         template = "grading {lesson} … {seconds} s" if seconds else "grading {lesson} …"
-        self.screen.show_status(self.learner.tr(template, lesson=lesson, seconds=seconds))
+        self.screen.show_status(self.tr(template, lesson=lesson, seconds=seconds))
 
     def shown(self, verdict: WatchResult) -> None:
         self.current, self.report = verdict.lesson, verdict.report
         if self.plain:
             self.reports.pop(verdict.lesson, None)  # the last one is the latest
             self.reports[verdict.lesson] = verdict.report
-            for line in run_lines([*self.reports.values()], self.learner.folder, self.learner.tr):
+            for line in run_lines([*self.reports.values()], self.learner.folder, self.tr):
                 print(line, flush=True)
             if self.keeps:
                 record(self.learner, verdict.report, make_console(stderr=True))
             return
 
         def body(console: Console) -> None:
-            show_report(
-                console,
-                verdict.report,
-                html=None,
-                tr=self.learner.tr,
-                commands=not self.screen.keys,
-            )
+            commands = not self.screen.keys
+            show_report(console, verdict.report, html=None, tr=self.tr, commands=commands)
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
-        before, tr = verdict.before, self.learner.tr
-        last = change_text(before, verdict.result, tr) if before else None
+        before = verdict.before
+        last = change_text(before, verdict.result, self.tr) if before else None
         self.screen.show(body, self.notes, last=last)
         self.screen.keep()
 
@@ -150,7 +145,7 @@ class WatchSession:
         """Print the lesson's file with line numbers; lines of failures are marked."""
         file = self.read(self.current)
         if file is None or file.problem:
-            console.print(Text(self.learner.tr("There is no file to show"), "dim"))
+            console.print(Text(self.tr("There is no file to show"), "dim"))
             return
         checks = self.report.lessons[0].checks if self.report else ()
         failed = {check.source_line for check in checks if not check.outcome.quiet}
@@ -160,25 +155,25 @@ class WatchSession:
             console.print(Text(f"{mark}{number:4}  {line}", style))
 
     def show_figures(self, console: Console) -> None:
-        show_figures(console, self.report.lessons if self.report else (), self.learner.tr)
+        show_figures(console, self.report.lessons if self.report else (), self.tr)
 
     def open_report(self, console: Console) -> None:
         """Write the last run's page and open it; print its path."""
         if self.report is None:
-            console.print(Text(self.learner.tr("Nothing has been graded yet"), "dim"))
+            console.print(Text(self.tr("Nothing has been graded yet"), "dim"))
             return
         path = self.learner.folder / REPORT
         try:
             path.write_text(self.page(self.report), "utf-8", newline="\n")
         except OSError as error:
             message = "{file} can't be written: {reason}. Nothing of yours was lost"
-            raise UsageError(self.learner.tr(message, file=path, reason=error.strerror)) from None
+            raise UsageError(self.tr(message, file=path, reason=error.strerror)) from None
         webbrowser.open(path.resolve().as_uri())
         console.print(Text(os.path.relpath(path)))
 
     def page(self, report: Report) -> str:
         """Render the last run's page with what the learner's own page holds: code and READMEs."""
-        learner, tr = self.learner, self.learner.tr
+        learner, tr = self.learner, self.tr
         file = self.read(self.current)
         files = {self.current: file} if file else {}
         place = Path() if self.keeps else learner.folder
@@ -187,25 +182,29 @@ class WatchSession:
 
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():
-            console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
-        scrolling = self.learner.tr(
+            console.print(Text.assemble((f"  {key}  ", "bold"), self.tr(what)))
+        scrolling = self.tr(
             "space and b scroll; a dot goes back to the result and to the next failure, a comma to"
             " the previous one"
         )
         console.print(Text(f"     {scrolling}", "dim"))
 
 
+class Content(NamedTuple):
+    """What a screen shows above its keys: lines that scroll, and what stays below them."""
+
+    lines: list[list[Segment]]
+    below: list[Text]
+
+
 class Screen:
     """The terminal, one screen at a time; without a terminal, plain text."""
 
-    def __init__(self, console: Console, learner: Learner) -> None:
-        self.console, self.tr = console, learner.tr
+    def __init__(self, console: Console, tr: Catalogue) -> None:
+        self.console, self.tr = console, tr
         self.keys = False
-        self._lines: list[list[Segment]] = []
-        self._notes: list[str] = []
-        self._last: Text | None = None
+        self._shown = self._kept = Content([], [])
         self._top = 0
-        self._kept: tuple[list[list[Segment]], list[str], Text | None] | None = None
 
     @contextlib.contextmanager
     def cursor_hidden(self) -> Iterator[None]:
@@ -224,25 +223,27 @@ class Screen:
         self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
     ) -> None:
         """Show as much of what ``body`` prints as fits; then notes, a last line and the keys."""
-        self._lines, self._notes, self._last, self._top = self.lines(body), notes, last, 0
+        below = [last] if last is not None else []
+        below += [Text(note, "yellow") for note in notes]
+        self._shown, self._top = Content(self.lines(body), below), 0
         self.draw()
 
     def keep(self) -> None:
         """Keep the current screen for ``back``."""
-        self._kept = self._lines, self._notes, self._last
+        self._kept = self._shown
 
     def back(self) -> bool:
         """Show the kept screen if another one is shown; return whether it was."""
-        if self._kept is None or self._kept[0] is self._lines:
+        if self._kept is self._shown or not self._kept.lines:
             return False
-        (self._lines, self._notes, self._last), self._top = self._kept, 0
+        self._shown, self._top = self._kept, 0
         self.draw()
         return True
 
     def scroll(self, screenfuls: int) -> None:
         """Show the next part of the screen's text, or with -1 the previous one."""
         part = self.room() - 1  # without the line that says how much is left
-        if 0 <= self._top + screenfuls * part < len(self._lines):
+        if 0 <= self._top + screenfuls * part < len(self._shown.lines):
             self._top += screenfuls * part
             self.draw()
 
@@ -265,23 +266,19 @@ class Screen:
         """Return the numbers of the lines that begin with a failure's mark."""
         return [
             number
-            for number, line in enumerate(self._lines)
+            for number, line in enumerate(self._shown.lines)
             if "".join(part.text for part in line).lstrip().startswith(FAILURE_MARKS)
         ]
 
     def room(self) -> int:
         """Return how many lines there are above notes, last line and keys."""
-        below = [
-            *map(Text, self._notes),
-            *([self._last] if self._last is not None else []),
-            self.keys_shown(),
-        ]
+        below = [*self._shown.below, self.keys_shown()]
         # Two lines less: a blank one, and the line of the cursor.
         taken = sum(len(self.console.render_lines(text)) for text in below) + 2
         return max(self.console.height - taken, 2)
 
     def draw(self) -> None:
-        lines = self._lines
+        lines = self._shown.lines
         if self.console.is_terminal:
             room = self.room()
             if len(lines) > room:
@@ -292,11 +289,12 @@ class Screen:
                 lines = [*shown, self.console.render_lines(more)[0]]
             self.console.control(Control((ControlType.HOME,), (ControlType.CLEAR,)))
         self.console.print(SegmentLines(lines, new_lines=True), end="")
-        if self._last is not None:
-            self.console.print(self._last)
-        for note in self._notes:
-            self.console.print(Text(note, "yellow"))
-        self.footer()
+        for text in self._shown.below:
+            self.console.print(text)
+        if self.keys:
+            self.console.print("", self.keys_shown(), sep="\n")
+        elif not self.console.is_terminal:
+            self.console.print()
 
     def lines(self, body: Callable[[Console], None]) -> list[list[Segment]]:
         """Return what ``body`` prints as lines; an expected error becomes a line too."""
@@ -305,18 +303,9 @@ class Screen:
                 body(self.console)
             except GraderError as error:
                 self.console.print(Text(str(error), "red"))
-        text = (
-            Text.from_ansi(captured.get().rstrip("\n"))
-            if self.console.is_terminal
-            else Text(captured.get().rstrip("\n"))
-        )
+        printed = captured.get().rstrip("\n")
+        text = Text.from_ansi(printed) if self.console.is_terminal else Text(printed)
         return self.console.render_lines(text, pad=False)
-
-    def footer(self) -> None:
-        if self.keys:
-            self.console.print("", self.keys_shown(), sep="\n")
-        elif not self.console.is_terminal:
-            self.console.print()
 
     def keys_shown(self) -> Text:
         """Return the keys with their actions; a narrow terminal needs several lines for them."""

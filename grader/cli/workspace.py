@@ -18,8 +18,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.help import TranslatedCommand
-from grader.cli.options import PATH, course, course_option, lang_option
+from grader.cli.options import PATH, TranslatedCommand, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
@@ -59,14 +58,12 @@ IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 )
 @lang_option
 @course_option
-def init(
-    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
-) -> None:
+def init(folder: Path, lang: str | None, course_root: Path | None, **kinds: bool) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
-    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
+    make_workspace(course(course_root), folder, lang, **kinds)
 
 
 def make_workspace(
@@ -302,9 +299,7 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
 def show_completed(
     learner: Learner, before: Progress, after: Progress, report: Report, console: Console
 ) -> None:
-    """Print which lessons became complete and what they open; after the last one, the closing
-    words.
-    """
+    """Print which lessons became complete and what they open; after the last one, the end."""
     tr, course = learner.tr, learner.course
     new = [
         lesson
@@ -372,13 +367,11 @@ def keep(
     progress = Progress()
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress
-    stories = {
-        one.id: replace(
-            _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
-            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
-        )
-        for one in report.lessons
-    }
+    stories = {}
+    for one in report.lessons:
+        lesson = course.lesson(one.id)
+        readme = found_readme(learner, lesson) if learner and readmes else None
+        stories[one.id] = _story(lesson, one, files.get(one.id), progress.of(one.id), readme)
     reached = course_summary(course, progress)
     finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
     following = next_lesson(course, progress) if learner and learner.keeps else None
@@ -402,14 +395,15 @@ def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:
 
 
 def _story(
-    lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
+    lesson: Lesson,
+    result: LessonResult,
+    file: LessonFile | None,
+    progress: LessonProgress,
+    readme: Readme | None,
 ) -> LessonHistory:
-    earned = (
-        result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
-    )
-    solution = (
-        without_markers(lesson.solution.read_text("utf-8"))
-        if earned and lesson.solution.is_file()
-        else None
-    )
-    return LessonHistory(file.text if file and not file.problem else "", solution, progress)
+    earned = result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at
+    solution = None
+    if earned and lesson.solution.is_file():
+        solution = without_markers(lesson.solution.read_text("utf-8"))
+    code = file.text if file and not file.problem else ""
+    return LessonHistory(code, solution, progress, readme)

@@ -239,6 +239,8 @@ class Worker:
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]
+        if not changed:
+            return [], b""
         metas, blob = encode_tensors([inputs[k] for k in changed], strided=False)
         return [list(pair) for pair in zip(changed, metas, strict=True)], blob
 

@@ -37,6 +37,13 @@ class Run:
     folder: Path
 
 
+def exit_code(*words: str | Path) -> object:
+    """Run ``grade`` in this process; return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(word) for word in words])
+    return ended.value.code
+
+
 def lend(host: ForkServerClient, patch: pytest.MonkeyPatch) -> None:
     """Make commands in this process use a fork server instead of starting one."""
     for module in STARTERS:
@@ -68,9 +75,8 @@ def grade_here(
             patch.setenv(name, value)
         patch.chdir(folder)
         lend(host, patch)
-        with pytest.raises(SystemExit) as ended:
-            main([*words, *chosen])
-    assert isinstance(ended.value.code, int)
+        code = exit_code(*words, *chosen)
+    assert isinstance(code, int)
     for stream in (out, err):
         stream.seek(0)
-    return Run(ended.value.code, out.read(), err.read(), folder)
+    return Run(code, out.read(), err.read(), folder)

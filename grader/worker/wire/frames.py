@@ -117,7 +117,7 @@ def read_body(stream: BinaryIO) -> Any:
 
 def _read(stream: BinaryIO, count: int) -> bytes:
     """Return ``count`` bytes, fewer only at the stream's end."""
-    data = b""
-    while len(data) < count and (more := stream.read(count - len(data))):
+    data = stream.read(count) if count else b""
+    while data and len(data) < count and (more := stream.read(count - len(data))):
         data += more
-    return data
+    return data or b""

@@ -175,12 +175,10 @@ def test_results_count_as_done_only_after_their_commit(
     monkeypatch.setattr("grader.classroom.batch.GROUP_SECONDS", 1000.0)
     counts: list[tuple[int, int]] = []
 
-    def looking(*_: object) -> contextlib.AbstractContextManager[Callable[[int], None]]:
-        return contextlib.nullcontext(
-            lambda done: counts.append((done, batch.count("submissions")))
-        )
+    def told(_: object, done: int) -> None:
+        counts.append((done, batch.count("submissions")))
 
-    monkeypatch.setattr("grader.cli.batch_screen.grading_progress", looking)
+    monkeypatch.setattr("grader.cli.batch_screen.Meter.update", told)
     assert batch() is ExitCode.OK
     assert [done for done, _ in counts] == sorted({done for done, _ in counts})
     assert counts[-1][0] == len(CLASS)

@@ -43,7 +43,7 @@ from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.public_report import withheld
 from grader.classroom.publish import classroom50_start
-from grader.classroom.publish.classroom50 import make_folder
+from grader.classroom.publish.autograders import classroom50_folder
 from grader.classroom.publish.classroom50_main import fields_from
 from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
 from grader.cli import cli
@@ -64,7 +64,7 @@ HOSTILE = dict.fromkeys(("json.py", "torch.py", "grader/__init__.py"), "raise Sy
 def autograder(course: Course, folder: Path, **options: Any) -> Path:
     """Return the folder with the whole course, in an environment where everything is installed."""
     wanted: dict[str, Any] = {"assignment": "week-1", "lang": "en", "whole_course": True} | options
-    make_folder(course, course.lessons, folder, **wanted)
+    classroom50_folder(course, course.lessons, folder, **wanted)
     change_settings(folder, pip=[])
     return folder
 
@@ -139,7 +139,7 @@ def test_a_name_that_classroom_50_would_refuse_is_refused(
 def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: Path) -> None:
     held = [replace(lesson, held=HeldBack(1, 1.0)) for lesson in small_course.lessons]
     with pytest.raises(UsageError, match="is a folder that grade release made"):
-        make_folder(small_course, held, tmp_path / "x", assignment="week-1", lang="en")
+        classroom50_folder(small_course, held, tmp_path / "x", assignment="week-1", lang="en")
 
 
 def test_a_pinned_torch_without_cuda_is_installed_before_the_rest(
@@ -147,7 +147,7 @@ def test_a_pinned_torch_without_cuda_is_installed_before_the_rest(
 ) -> None:
     """pip and venv are replaced by scripts that record their arguments."""
     folder = tmp_path / "week-1"
-    make_folder(small_course, small_course.lessons, folder, assignment="week-1", lang="en")
+    classroom50_folder(small_course, small_course.lessons, folder, assignment="week-1", lang="en")
     asked: list[list[str]] = []
     places = []
 

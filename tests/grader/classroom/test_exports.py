@@ -264,6 +264,8 @@ def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
     assert "score" not in found
     assert not any("score" in test for test in found.get("tests", ()))
     assert "grader's own fault" in found["output"] or "dan.zip is damaged" in found["output"]
+    if entry is FAULTY:
+        assert found["tests"][0]["name"] == "slopes: the slope is right (6 of 6)"
 
 
 # -------------------------------------------------------------------------------------------- junit

@@ -187,6 +187,8 @@ def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
         grade(book, "b", Outcome.FAILED)
         grade(book, "c")
         assert book.commonest_mistakes(3) == [("tiny", "x is squared", 2)]
+        book.forget("a", "kim")
+        assert book.commonest_mistakes(3) == [("tiny", "x is squared", 1)]
 
 
 def test_a_new_secret_begins_a_run_and_leaves_earlier_attempts_alone(tmp_path: Path) -> None:
@@ -238,7 +240,7 @@ def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(
     with Gradebook.open(tmp_path) as book:
         grade(book, "al", Outcome.PASSED)
         entry = book.entry("al")
-        assert (entry.score, entry.lesson_score("tiny")) == (4.5, 4.5)
+        assert (entry.score, entry.lesson_score("tiny"), entry.history) == (4.5, 4.5, (3.0,))
     said = capsys.readouterr().out
     assert "1.5 (earned 0, adjusted by +1.5)" in said
     page = (tmp_path / "reports" / "al.html").read_text("utf-8")

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.publish.autograders import gradescope_zip
 from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
-from grader.classroom.publish.gradescope import make_zip
 from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade, limits_for
 from grader.core.errors import UsageError
 from grader.core.files import torch_version
@@ -36,7 +36,7 @@ GUARANTEES = "Your code ran in a sandbox, which limits its use of: "
 
 
 def zip_of(course: Course, target: Path) -> Path:
-    make_zip(course, course.lessons, target, hidden_checks="visible", lang="en")
+    gradescope_zip(course, course.lessons, target, hidden_checks="visible", lang="en")
     return target
 
 
@@ -182,7 +182,7 @@ def test_a_zip_that_can_not_be_written_names_the_remedy(
 def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: Path) -> None:
     held = [replace(lesson, held=HeldBack(1, 1.0)) for lesson in small_course.lessons]
     with pytest.raises(UsageError, match="is a folder that grade release made"):
-        make_zip(small_course, held, tmp_path / "x.zip", hidden_checks="visible", lang="en")
+        gradescope_zip(small_course, held, tmp_path / "x.zip", hidden_checks="visible", lang="en")
 
 
 # --------------------------------------------------------------------------------- in the container

@@ -290,12 +290,16 @@ def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
     assert find(canvas, graded=["tiny"]).passed_over == ()
 
 
-def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) -> None:
-    archive(files(tmp_path, "alice/tiny.py") / "alice.zip", {"tiny.py": "zipped\n"})
+def test_of_a_folder_a_zip_and_a_file_of_one_student_the_first_counts(tmp_path: Path) -> None:
+    files(tmp_path, "alice/tiny.py", "bob-tiny.py")
+    for name in ("alice.zip", "bob.zip"):
+        archive(tmp_path / name, {"tiny.py": "zipped\n"})
     found = find(tmp_path)
-    assert read(found) == {"alice": {"tiny": "x = 1\n"}}
+    assert read(found) == {"alice": {"tiny": "x = 1\n"}, "bob": {"tiny": "zipped\n"}}
+    said = "is not graded, because {} is there too. Rename or delete one of them"
     assert passed_over(found) == {
-        "alice.zip": "is not graded, because alice is there too. Rename or delete one of them"
+        "alice.zip": said.format("alice"),
+        "bob-tiny.py": said.format("bob.zip"),
     }
 
 

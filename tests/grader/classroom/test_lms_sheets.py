@@ -246,7 +246,8 @@ def test_canvas_notes_who_has_no_submission_and_what_the_number_does_not_show(ca
     assert "Doe, Alice: in the sheet, but without a submission" in notes
     assert not any(note.startswith("Someone: in the sheet") for note in notes)
     assert any("Eve: no score yet: chains" in note for note in notes)
-    _, notes = canvas(CANVAS, (ALICE,))
+    _, notes = canvas(CANVAS, (ALICE, named(MISSING, "Zoe")))
+    assert not any(note.startswith("Zoe") for note in notes)  # on the roster alone
     assert "Doe, Alice: adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]" in notes
 
 
@@ -257,13 +258,15 @@ def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(canvas
     assert "Slopes (71) gets slopes" in notes
     left = "no column gets chains. Name each column, --column chains=TITLE"
     assert any(note.startswith(left) for note in notes)
+    _, notes = canvas(CANVAS.replace("Total (73)", "Slopes (73)"))
+    assert not any(note.endswith("gets slopes") for note in notes)
     _, notes = canvas(text, columns=("Homework",))
     assert "Homework (9) gets the total" in notes
     assert not any(note.startswith("no column") for note in notes)
 
 
 def test_a_file_with_another_name_is_never_a_zero(canvas: Fill) -> None:
-    """This holds even if a missing submission counts as zero."""
+    """This holds even if a missing submission counts as zero; points given by hand count."""
     message = "Slopes (1).py is not called slopes.py, so it was not graded"
     slopes = replace(missing_lesson(SLOPES), file="Slopes (1).py", message=message)
     report = detailed_report("a", slopes, detailed_lesson(CHAINS, PASSED))
@@ -273,6 +276,9 @@ def test_a_file_with_another_name_is_never_a_zero(canvas: Fill) -> None:
     assert f"Doe, Alice: slopes: {message}" in notes
     text, _ = canvas(CANVAS, entries, columns=("Total",))
     assert marks(text)["Doe, Alice"] == ",,,3.0"
+    given = Adjustment(4.0, "seen", "kim", "2026-03-01T10:00:00Z", "slopes")
+    text, _ = canvas(CANVAS, (replace(ALICE, report=report, adjustments=(given,)),))
+    assert marks(text)["Doe, Alice"] == "4,10,,3.0"
 
 
 def test_canvas_is_told_when_points_possible_are_others(canvas: Fill) -> None:

@@ -1,5 +1,5 @@
-"""Ten slips of beginners. Each gives a message that names the slip and the line, on a terminal of
-24 by 80.
+"""Slips of beginners. Each gives a message that names the slip and the line, on a terminal of 24 by
+80.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from nbformat import v4, writes
 from rich.console import Console
 
-from grader.cli.notebook import RunDefinitions
 from grader.cli.selection import select
-from grader.core.errors import UsageError
-from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.i18n import engine_catalogue
 from grader.core.limits import Limits
 from grader.core.messages import Settings
 from grader.course.course import Course, find_course, load_course
@@ -181,38 +178,3 @@ def test_a_wrong_file_name_comes_with_the_command_that_renames_it(
     (command,) = [line for line in shown.splitlines() if line.strip().startswith("mv ")]
     assert os.system(command) == 0
     assert (work / "hooks.py").exists()
-
-
-@pytest.mark.parametrize(
-    ("place", "told"),
-    [
-        ("..", "Your work is in another folder. Go there: cd work"),
-        ("other", "hooks is not in this folder. hooks.py is in work. Go there: cd .."),
-    ],
-)
-def test_a_wrong_folder_is_one_sentence_that_says_where_to_go(
-    place: str, told: str, work: Path
-) -> None:
-    (work / "other").mkdir()
-    (work / "hooks.py").write_text("x = 1\n")
-    with pytest.raises(UsageError) as refused:
-        select(COURSE, ("hooks",), work / place)
-    assert str(refused.value) == told
-
-
-def test_a_folder_without_any_lesson_is_told_so_and_nothing_is_graded(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"has no lesson file .*such as hooks\.py"):
-        select(COURSE, ("hooks",), tmp_path)
-
-
-def test_a_notebook_that_was_not_saved_is_named_with_the_line(work: Path) -> None:
-    book = v4.new_notebook(cells=[v4.new_code_cell("def cut(y):\n    raise NotImplementedError")])
-    path = work / "no_grad_and_detach.ipynb"
-    path.write_text(writes(book))
-    os.utime(path, (1e9, 1e9))
-    ran = RunDefinitions()
-    ran.note("def cut(y):\n    return y.detach()", 4)
-    files = select(COURSE, ("no_grad_and_detach",), work).files
-    (told,) = ran.unsaved(work, files, Catalogue())
-    assert "no_grad_and_detach.ipynb was not saved since you ran cut in [4]" in told
-    assert "Line 2 of that cell is not in the file: return y.detach()" in told

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
+from in_process import exit_code
 
 from grader.classroom.gradebook.store import Gradebook
-from grader.cli import main
 from grader.cli.exports import FORMATS
 from grader.core.errors import ExitCode
 from grader.course.course import Course
@@ -23,11 +22,9 @@ SHEET = (
 )
 
 
-def run_export(words: list[str]) -> int | str | None:
-    """Run the command; return its result."""
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    return end.value.code
+def export(graded: Path, to: str, output: Path, *words: str | Path) -> object:
+    """Export a gradebook, and return the exit code."""
+    return exit_code("export", graded, "--to", to, "--output", output, *words)
 
 
 @pytest.fixture(scope="module")
@@ -39,26 +36,11 @@ def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
     for name, text in (("alice", RIGHT), ("bob", RIGHT.replace("2 * x", "x * x"))):
         (place / "in" / name).mkdir(parents=True)
         (place / "in" / name / "tiny.py").write_text(text, "utf-8")
-    out = place / "out"
-    words = [
-        "--course",
-        str(small_course.root),
-        "--workers",
-        "1",
-        "--sandbox",
-        "auto",
-        "--seed",
-        "1",
-        "--lang",
-        "en",
-    ]
-    assert run_export(["batch", str(place / "in"), "--out", str(out), *words]) == ExitCode.OK
-    assert (
-        run_export(
-            ["adjust", str(out), "bob", "--points", "+2", "--reason", "on paper", "--author", "kim"]
-        )
-        == ExitCode.OK
-    )
+    out, words = place / "out", "--workers 1 --sandbox auto --seed 1 --lang en".split()
+    words += ["--course", str(small_course.root)]
+    assert exit_code("batch", place / "in", "--out", out, *words) == ExitCode.OK
+    by_hand = ("--points", "+2", "--reason", "on paper", "--author", "kim")
+    assert exit_code("adjust", out, "bob", *by_hand) == ExitCode.OK
     return out
 
 
@@ -67,7 +49,7 @@ def test_every_format_is_written_from_a_gradebook(
     name: str, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "made"
-    assert run_export(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
+    assert export(graded, name, target) == ExitCode.OK
     assert capsys.readouterr().out == f"Wrote {target} ({name}).\n"
     found = list(target.rglob("*.json")) if FORMATS[name].files else [target]
     assert len(found) == (2 if FORMATS[name].files else 1)
@@ -75,10 +57,7 @@ def test_every_format_is_written_from_a_gradebook(
 
 
 def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path) -> None:
-    assert (
-        run_export(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")])
-        == ExitCode.OK
-    )
+    assert export(graded, "json", tmp_path / "x.json") == ExitCode.OK
     found = {one["submission"]: one for one in json.loads((tmp_path / "x.json").read_text("utf-8"))}
     with Gradebook.open(graded) as book:
         assert {entry.name: entry.score for entry in book.entries()} == {
@@ -87,22 +66,15 @@ def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path)
     assert (found["bob"]["score"], found["bob"]["adjusted"]) == (7.0, 2.0)
 
 
-def fill_canvas(graded: Path, folder: Path, output: str) -> int | str | None:
-    """Fill the sheet of Canvas in a folder, and return the exit code."""
-    files = ["--template", str(folder / "sheet.csv"), "--output", str(folder / output)]
-    return run_export(["export", str(graded), "--to", "canvas", *files])
-
-
 def test_a_canvas_sheet_is_filled_and_notes_are_on_standard_error(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The output is only the file; people who were not matched are listed on standard error."""
-    (tmp_path / "sheet.csv").write_text(SHEET)
-    assert fill_canvas(graded, tmp_path, "filled.csv") == ExitCode.OK
-    assert (tmp_path / "filled.csv").read_text() == SHEET.replace(
-        "alice,1,,,A,,4", "alice,1,,,A,10,4"
-    )
-    assert (tmp_path / "sheet.csv").read_text() == SHEET
+    sheet, filled = tmp_path / "sheet.csv", tmp_path / "filled.csv"
+    sheet.write_text(SHEET)
+    assert export(graded, "canvas", filled, "--template", sheet) == ExitCode.OK
+    assert filled.read_text() == SHEET.replace("alice,1,,,A,,4", "alice,1,,,A,10,4")
+    assert sheet.read_text() == SHEET
     told = capsys.readouterr()
     assert "note: zoe: in the sheet, but without a submission\n" in told.err
     assert "Grades, Import" in told.out
@@ -111,37 +83,22 @@ def test_a_canvas_sheet_is_filled_and_notes_are_on_standard_error(
 def test_a_template_is_never_written_over(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "sheet.csv").write_text(SHEET)
-    assert fill_canvas(graded, tmp_path, "sheet.csv") == ExitCode.USAGE
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(SHEET)
+    assert export(graded, "canvas", sheet, "--template", sheet) == ExitCode.USAGE
     assert "Name another file with --output" in capsys.readouterr().err
-    assert (tmp_path / "sheet.csv").read_text() == SHEET
+    assert sheet.read_text() == SHEET
 
 
 def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
-    assert (
-        run_export(
-            [
-                "export",
-                str(graded),
-                "--to",
-                "csv",
-                "--scale",
-                "100",
-                "--output",
-                str(tmp_path / "x.csv"),
-            ]
-        )
-        == ExitCode.OK
-    )
-    rows = {
-        row["submission"]: row
-        for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8-sig")))
-    }
-    assert (rows["alice"]["score"], rows["bob"]["score"]) == ("100.0", "70.0")
+    assert export(graded, "csv", tmp_path / "x.csv", "--scale", "100") == ExitCode.OK
+    rows = csv.DictReader((tmp_path / "x.csv").read_text("utf-8-sig").splitlines())
+    scores = {row["submission"]: row["score"] for row in rows}
+    assert scores == {"alice": "100.0", "bob": "70.0"}
 
 
 def test_a_folder_without_a_gradebook_names_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_export(["export", str(tmp_path), "--to", "csv"]) == ExitCode.USAGE
+    assert export(tmp_path, "csv", tmp_path / "x.csv") == ExitCode.USAGE
     assert "grade batch DIR --out" in capsys.readouterr().err

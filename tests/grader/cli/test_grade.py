@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -19,18 +20,16 @@ class Terminal(io.StringIO):
         return True
 
 
-@dataclass
-class Busy:
-    """A host with a given state."""
+@pytest.fixture
+def host() -> Any:
+    """Return a host that has not begun to judge."""
+    return SimpleNamespace(judging=False)
 
-    judging: bool | None
 
-
-def test_what_is_said_while_waiting_is_true() -> None:
+def test_what_is_said_while_waiting_is_true(host: Any) -> None:
     """Torch is said to be imported until the host judges; if the state is unknown, nothing is
     claimed.
     """
-    host = Busy(False)
     shown = Elapsed(Catalogue(), host)
     shown.began -= 7
     assert "importing torch" in shown.__rich__().plain
@@ -42,27 +41,22 @@ def test_what_is_said_while_waiting_is_true() -> None:
     assert "running your code" in shown.__rich__().plain
 
 
-def test_where_colours_are_wanted_and_no_terminal_is_nothing_moves() -> None:
-    """In a notebook, each frame of an animation would be a line."""
-    stream = io.StringIO()
-    with waiting(Console(file=stream, force_terminal=True, width=80), Catalogue(), Busy(False)):
+@pytest.mark.parametrize(
+    ("stream", "colors", "lang", "said"),
+    [
+        (Terminal, True, "en", "Grading …"),
+        (Terminal, True, "ko", "채점 중"),
+        (Terminal, False, "en", ""),
+        (io.StringIO, True, "en", ""),
+    ],
+    ids=["a terminal", "in Korean", "without colors", "a notebook, where a frame is a line"],
+)
+def test_grading_is_announced_on_a_terminal_alone(
+    stream: type[io.StringIO], colors: bool, lang: str, said: str, host: Any
+) -> None:
+    file = stream()
+    console = Console(file=file, force_terminal=colors, width=80)
+    with waiting(console, engine_catalogue(lang), host):
         pass
-    assert stream.getvalue() == ""
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_grading_is_announced_on_a_terminal_alone(terminal: bool) -> None:
-    stream = Terminal()
-    with waiting(Console(file=stream, force_terminal=terminal, width=80), Catalogue(), Busy(False)):
-        pass
-    assert ("Grading …" in stream.getvalue()) is terminal
-    assert terminal or not stream.getvalue()
-
-
-def test_a_korean_terminal_reads_korean() -> None:
-    stream = Terminal()
-    with waiting(
-        Console(file=stream, force_terminal=True, width=80), engine_catalogue("ko"), Busy(False)
-    ):
-        pass
-    assert "채점 중" in stream.getvalue()
+    assert said in file.getvalue()
+    assert bool(said) is bool(file.getvalue())

@@ -4,6 +4,7 @@ Either way, the same command continues.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -76,10 +77,11 @@ class InterruptingHost:
     def close(self) -> None: ...
 
 
+RunBatch = Callable[..., InterruptingHost]
+
+
 @pytest.fixture
-def run(
-    tmp_path: Path, small_course: Course, host: ForkServerClient
-) -> Callable[..., InterruptingHost]:
+def run(tmp_path: Path, small_course: Course, host: ForkServerClient) -> RunBatch:
     """Return ``run(out, times)``, which grades four submissions with one host and presses Ctrl-C
     ``times`` times at the second.
     """
@@ -88,13 +90,11 @@ def run(
         (tmp_path / "class" / name / "tiny.py").write_text(f"# {number}\n{WRONG}")
 
     def grade(out: str, times: int = 0, *, at_reference: bool = False) -> InterruptingHost:
-        pressing = InterruptingHost(host, times, at_reference)
+        pressing: Any = InterruptingHost(host, times, at_reference)
         wanted = BatchOptions(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
-        if times:
-            with pytest.raises(KeyboardInterrupt):
-                grade_class(small_course, wanted, make_host=lambda: pressing)  # type: ignore[arg-type, return-value]
-        else:
-            assert grade_class(small_course, wanted, make_host=lambda: pressing) is ExitCode.OK  # type: ignore[arg-type, return-value]
+        with pytest.raises(KeyboardInterrupt) if times else contextlib.nullcontext():
+            assert grade_class(small_course, wanted, make_host=lambda: pressing) is ExitCode.OK
+        assert isinstance(pressing, InterruptingHost)
         return pressing
 
     return grade
@@ -109,7 +109,7 @@ def finished(out: Path) -> list[str]:
 
 
 def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
-    tmp_path: Path, run: Callable[..., InterruptingHost], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, run: RunBatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It says at once what it waits for. The next run grades only the rest, and the bytes equal
     those of an uninterrupted run.
@@ -126,7 +126,7 @@ def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
 
 
 def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
-    tmp_path: Path, run: Callable[..., InterruptingHost]
+    tmp_path: Path, run: RunBatch
 ) -> None:
     """Running jobs count as never begun: no zero, no fault. The first submission may just be being
     committed.
@@ -142,7 +142,7 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_while_a_reference_is_graded_begins_nothing(
-    times: int, tmp_path: Path, run: Callable[..., InterruptingHost]
+    times: int, tmp_path: Path, run: RunBatch
 ) -> None:
     """The next run proves the references again before it grades."""
     first = run("out", times=times, at_reference=True)
@@ -180,7 +180,7 @@ def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
     assert hosts.busy == 0
 
 
-def test_ctrl_c_means_afterwards_what_it_meant_before(run: Callable[..., InterruptingHost]) -> None:
+def test_ctrl_c_means_afterwards_what_it_meant_before(run: RunBatch) -> None:
     before = signal.getsignal(signal.SIGINT)
     run("out", times=1)
     assert signal.getsignal(signal.SIGINT) is before

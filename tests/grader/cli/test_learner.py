@@ -4,28 +4,28 @@ what they store.
 
 from __future__ import annotations
 
-import ast
 import io
-import json
+import itertools
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
-import polib
 import pytest
 from click.shell_completion import ShellComplete
+from in_process import exit_code
 from rich.console import Console
 
-import grader
-from grader.cli import cli, main
+from grader.cli import cli
 from grader.cli.learner import hint_lesson, plain_readme, show_readme
+from grader.cli.watch_screen import KEYS
 from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
+from grader.core.i18n import engine_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
@@ -44,20 +44,20 @@ from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
-PACKAGE = Path(grader.__file__).parent
+Grade = Callable[..., tuple[object, str]]
 FULL = LessonProgress(
     attempts=2, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00", hints={"double": 2}
 )
 
 
 @pytest.fixture
-def workspace_folder(
+def work(
     tmp_path: Path,
     small_course: Course,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Path:
-    """Make a workspace of the small course and use it as the current folder."""
+    """Make a workspace of the small course as the current folder, ``tmp_path / "work"``."""
     make_workspace(small_course, tmp_path / "work", "en")
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("COLUMNS", "80")
@@ -66,151 +66,101 @@ def workspace_folder(
 
 
 @pytest.fixture
-def grade(
-    lent_host: None, small_course: Course, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[object, str]]:
+def grade(lent_host: None, small_course: Course, capsys: pytest.CaptureFixture[str]) -> Grade:
     """Return ``grade(*words)``, which returns the exit code and all output."""
 
     def run(*words: str, course: Path | None = None, lang: str = "en") -> tuple[object, str]:
-        with pytest.raises(SystemExit) as caught:
-            main([*words, "--lang", lang, "--course", str(course or small_course.root)])
+        code = exit_code(*words, "--lang", lang, "--course", course or small_course.root)
         said = capsys.readouterr()
-        return caught.value.code, said.out + said.err
+        return code, said.out + said.err
 
     return run
 
 
-def set_progress(workspace_folder: Path, progress: LessonProgress, lesson: str = "tiny") -> None:
+def set_progress(work: Path, progress: LessonProgress, lesson: str = "tiny") -> None:
     """Store this progress of the lesson in the workspace."""
-    update_progress(workspace_folder, lambda known: known.having(lesson, progress))
+    update_progress(work, lambda known: known.having(lesson, progress))
 
 
 def solved(course: Course) -> str:
     return without_markers(course.lesson("tiny").solution.read_text("utf-8"))
 
 
-def graded(host: ForkServerClient, course: Course, workspace_folder: Path) -> Report:
-    settings = Settings(1, "auto", course.limits)
-    return grade_submission(
-        host,
-        course,
-        course.lessons,
-        read_submission(workspace_folder, ["tiny"]),
-        settings,
-        name="work",
-    )
+def graded(host: ForkServerClient, course: Course, work: Path) -> Report:
+    settings, files = Settings(1, "auto", course.limits), read_submission(work, ["tiny"])
+    return grade_submission(host, course, course.lessons, files, settings, name="work")
+
+
+def keep_all(course: Course, report: Report, place: Path = Path()) -> Sequence[tuple[str, str]]:
+    """Keep a report; return the closing numbers, of which there are none before the end."""
+    return keep(course, report, {}, place, "en", console=make_console()).finish
+
+
+def write_tiny(work: Path, text: str) -> None:
+    (work / "tiny" / "tiny.py").write_text(text)
 
 
 # --------------------------------------------------------------------------------- what is recorded
 
 
 def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
-    workspace_folder: Path,
-    host: ForkServerClient,
-    small_course: Course,
-    capsys: pytest.CaptureFixture[str],
+    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From wrong to right, the mistake is recorded and cleared; the last complete lesson ends the
     course.
     """
-    file = workspace_folder / "tiny" / "tiny.py"
-    file.write_text(solved(small_course).replace("2 * x", "x * x"))
-    assert (
-        keep(
-            small_course,
-            graded(host, small_course, workspace_folder),
-            {},
-            Path(),
-            "en",
-            console=make_console(),
-        ).finish
-        == []
-    )
-    wrong = read_progress(workspace_folder).of("tiny")
+    write_tiny(work, solved(small_course).replace("2 * x", "x * x"))
+    assert keep_all(small_course, graded(host, small_course, work)) == []
+    wrong = read_progress(work).of("tiny")
     assert (wrong.attempts, wrong.stuck_on, wrong.complete) == (1, "double", False)
     assert list(wrong.wrong) == ["tiny.double"]
     assert wrong.mistakes["squares"].cleared_at is None
-    file.write_text(solved(small_course))
-    rows = keep(
-        small_course,
-        graded(host, small_course, workspace_folder),
-        {},
-        Path(),
-        "en",
-        console=make_console(),
-    ).finish
-    right = read_progress(workspace_folder).of("tiny")
-    assert (right.attempts, right.best, right.complete, right.cleared, right.wrong) == (
-        2,
-        10.0,
-        True,
-        1,
-        {},
-    )
-    assert ("10 / 10", "points") in rows
+    write_tiny(work, solved(small_course))
+    assert ("10 / 10", "points") in keep_all(small_course, graded(host, small_course, work))
+    right = read_progress(work).of("tiny")
+    assert (right.attempts, right.best, right.complete) == (2, 10.0, True)
+    assert (right.cleared, right.wrong) == (1, {})
     assert "Every lesson complete" in capsys.readouterr().out
 
 
 def test_stubs_are_answered_with_how_to_begin(
-    workspace_folder: Path,
-    host: ForkServerClient,
-    small_course: Course,
-    capsys: pytest.CaptureFixture[str],
+    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No attempt is counted, and the advice stops once something is written."""
-    keep(
-        small_course,
-        graded(host, small_course, workspace_folder),
-        {},
-        Path(),
-        "en",
-        console=make_console(),
-    )
+    keep_all(small_course, graded(host, small_course, work))
     assert capsys.readouterr().out == "Nothing is written yet. How to begin: grade next\n"
-    assert read_progress(workspace_folder).of("tiny") == LessonProgress()
-    (workspace_folder / "tiny" / "tiny.py").write_text(
-        solved(small_course).replace("2 * x", "x * x")
-    )
-    keep(
-        small_course,
-        graded(host, small_course, workspace_folder),
-        {},
-        Path(),
-        "en",
-        console=make_console(),
-    )
+    assert read_progress(work).of("tiny") == LessonProgress()
+    write_tiny(work, solved(small_course).replace("2 * x", "x * x"))
+    keep_all(small_course, graded(host, small_course, work))
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("graded_lessons", [1, 2])
+@pytest.mark.parametrize(
+    ("graded_lessons", "said"),
+    [(1, "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"), (2, "")],
+)
 def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
-    workspace_folder: Path,
+    work: Path,
     host: ForkServerClient,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
     graded_lessons: int,
+    said: str,
 ) -> None:
     """This holds for one lesson; for several that are not next, there is no advice."""
     (tiny,) = small_course.lessons
     course = replace(
         small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other"))
     )
-    report = graded(host, small_course, workspace_folder)
-    report = replace(
-        report, lessons=(*report.lessons, replace(report.lessons[0], id="other"))[:graded_lessons]
-    )
-    keep(course, report, {}, Path(), "en", console=make_console())
-    said = (
-        "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"
-        if graded_lessons == 1
-        else ""
-    )
+    report = graded(host, small_course, work)
+    lessons = (*report.lessons, replace(report.lessons[0], id="other"))
+    keep_all(course, replace(report, lessons=lessons[:graded_lessons]))
     assert capsys.readouterr().out == said
 
 
 @pytest.mark.parametrize("has_solution", [True, False])
 def test_full_marks_name_the_solution_where_there_is_one(
-    workspace_folder: Path,
+    work: Path,
     small_course: Course,
     tmp_path: Path,
     has_solution: bool,
@@ -219,7 +169,7 @@ def test_full_marks_name_the_solution_where_there_is_one(
     (first,) = small_course.lessons
     first = first if has_solution else replace(first, root=tmp_path)
     course = replace(small_course, lessons=(first, replace(first, id="second")))
-    learner = Learner.at(course, workspace_folder, "en")
+    learner = Learner.at(course, work, "en")
     show_completed(learner, Progress(), Progress({"tiny": FULL}), None, make_console())  # type: ignore[arg-type]  # of no report's lessons
     said = capsys.readouterr().out
     assert "tiny is complete." in said
@@ -227,21 +177,11 @@ def test_full_marks_name_the_solution_where_there_is_one(
 
 
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
-    workspace_folder: Path, host: ForkServerClient, small_course: Course
+    work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    before = (workspace_folder / PROGRESS_FILE).read_text()
-    assert (
-        keep(
-            small_course,
-            graded(host, small_course, workspace_folder),
-            {},
-            workspace_folder,
-            "en",
-            console=make_console(),
-        ).finish
-        == []
-    )
-    assert (workspace_folder / PROGRESS_FILE).read_text() == before
+    before = (work / PROGRESS_FILE).read_text()
+    keep_all(small_course, graded(host, small_course, work), place=work)
+    assert (work / PROGRESS_FILE).read_text() == before
 
 
 def test_no_file_appears_where_init_made_no_folder(
@@ -249,14 +189,12 @@ def test_no_file_appears_where_init_made_no_folder(
 ) -> None:
     (tmp_path / "tiny.py").write_text(solved(small_course))
     monkeypatch.chdir(tmp_path)
-    keep(
-        small_course, graded(host, small_course, tmp_path), {}, Path(), "en", console=make_console()
-    )
+    keep_all(small_course, graded(host, small_course, tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.py"]
 
 
 def test_progress_that_can_not_be_written_costs_nothing_but_itself(
-    workspace_folder: Path,
+    work: Path,
     host: ForkServerClient,
     small_course: Course,
     monkeypatch: pytest.MonkeyPatch,
@@ -266,35 +204,29 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("grader.cli.workspace.update_progress", full)
-    (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
-    learner = Learner.at(small_course, workspace_folder, "en")
-    assert (
-        record(learner, graded(host, small_course, workspace_folder), make_console())
-        .of("tiny")
-        .attempts
-        == 1
-    )
+    write_tiny(work, solved(small_course))
+    learner = Learner.at(small_course, work, "en")
+    progress = record(learner, graded(host, small_course, work), make_console())
+    assert progress.of("tiny").attempts == 1
     assert "Your score stands" in capsys.readouterr().out.replace("\n", " ")
 
 
 # ------------------------------------------------------------------------------------ list and next
 
 
-def test_list_shows_where_one_stands(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    set_progress(workspace_folder, LessonProgress(attempts=2, best=3.5))
+def test_list_shows_where_one_stands(work: Path, grade: Grade) -> None:
+    set_progress(work, LessonProgress(attempts=2, best=3.5))
     _, said = grade("list")
     assert "◐ next tiny   3.5 / 10 Tiny" in said
     assert "any lesson can be graded at any time" in said  # what waits for another is not locked
-    set_progress(workspace_folder, FULL)
+    set_progress(work, FULL)
     _, said = grade("list")
     assert "✔ tiny   10 / 10 Tiny" in said
     assert "1 of 1 lessons complete · 10 / 10" in said
 
 
 def test_next_says_what_to_read_to_write_and_to_type(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    work: Path, grade: Grade, small_course: Course
 ) -> None:
     code, said = grade("next")
     assert code == ExitCode.OK
@@ -310,10 +242,7 @@ def test_next_says_what_to_read_to_write_and_to_type(
 
 
 def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    small_course: Course,
-    tmp_path: Path,
+    work: Path, grade: Grade, small_course: Course, tmp_path: Path
 ) -> None:
     """If the table that a paragraph announces is not shown, the paragraph does not end with its
     colon.
@@ -325,37 +254,28 @@ def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
 
 
 def test_next_teaches_from_the_learners_folder_where_the_course_has_no_readme(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    small_course: Course,
-    tmp_path: Path,
+    work: Path, grade: Grade, small_course: Course, tmp_path: Path
 ) -> None:
     """In a students' bundle, the README in the right language is beside the stub."""
     shutil.copytree(small_course.root, tmp_path / "course")
     for readme in (tmp_path / "course" / "exercises" / "tiny").glob("README*.md"):
         readme.unlink()
-    (workspace_folder / "tiny" / "README.ko.md").write_text(
-        "# 작은 것\n\n두 배로 만듭니다.\n", "utf-8"
-    )
+    (work / "tiny" / "README.ko.md").write_text("# 작은 것\n\n두 배로 만듭니다.\n", "utf-8")
     said = grade("next", course=tmp_path / "course", lang="ko")[1]
     assert "두 배로 만듭니다." in said
     assert "tiny/README.ko.md" in said
 
 
 def test_next_from_inside_a_lessons_folder_is_the_same(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    monkeypatch: pytest.MonkeyPatch,
+    work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from_above = grade("next")
-    monkeypatch.chdir(workspace_folder / "tiny")
+    monkeypatch.chdir(work / "tiny")
     assert grade("next") == from_above
 
 
-def test_next_after_the_last_lesson_is_the_end(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    set_progress(workspace_folder, FULL)
+def test_next_after_the_last_lesson_is_the_end(work: Path, grade: Grade) -> None:
+    set_progress(work, FULL)
     for lang, words in (
         ("en", ("Every lesson complete", "steps of hints")),
         ("ko", ("모든 레슨 완료", "열어 본 힌트 단계")),
@@ -365,22 +285,20 @@ def test_next_after_the_last_lesson_is_the_end(
         assert "2026-03-02" in said
 
 
-def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    shutil.rmtree(workspace_folder / "tiny")
+def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(work: Path, grade: Grade) -> None:
+    shutil.rmtree(work / "tiny")
     assert "grade reset tiny" in grade("next")[1]
     assert grade("reset", "tiny")[0] == ExitCode.OK
-    assert (workspace_folder / "tiny" / "tiny.py").is_file()
+    assert (work / "tiny" / "tiny.py").is_file()
 
 
 # -------------------------------------------------------------------------------------------- hints
 
 
 def test_hints_go_one_step_further_each_time_for_what_failed_last(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    work: Path, grade: Grade, small_course: Course
 ) -> None:
-    set_progress(workspace_folder, LessonProgress(attempts=1, stuck_on="triple"))
+    set_progress(work, LessonProgress(attempts=1, stuck_on="triple"))
     steps = small_course.lesson("tiny").hints()["triple"]
     for number, text in enumerate(steps, 1):
         _, said = grade("hint", "tiny")
@@ -390,27 +308,25 @@ def test_hints_go_one_step_further_each_time_for_what_failed_last(
     assert "grade solution tiny --give-up" in said
     assert "There are hints for other functions too: double, LIMIT" in said
     assert "triple  hint 3 of 3" in grade("hint", "tiny")[1]
-    assert read_progress(workspace_folder).of("tiny").hints == {"triple": 3}
+    assert read_progress(work).of("tiny").hints == {"triple": 3}
 
 
-def test_a_step_that_is_asked_for_is_never_a_step_back(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_a_step_that_is_asked_for_is_never_a_step_back(work: Path, grade: Grade) -> None:
     grade("hint", "tiny", "double", "--step", "2")
     grade("hint", "tiny", "double", "--step", "1")
-    assert read_progress(workspace_folder).of("tiny").hints == {"double": 2}
+    assert read_progress(work).of("tiny").hints == {"double": 2}
 
 
 def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
-    workspace_folder: Path, small_course: Course
+    work: Path, small_course: Course
 ) -> None:
     (tiny,) = small_course.lessons
     course = replace(
         small_course, lessons=(tiny, replace(tiny, id="second"), replace(tiny, id="third"))
     )
     for name in ("second", "third"):
-        (workspace_folder / f"{name}.py").write_text("x = 1\n")
-    learner = Learner.at(course, workspace_folder, "en")
+        (work / f"{name}.py").write_text("x = 1\n")
+    learner = Learner.at(course, work, "en")
     assert hint_lesson(learner, Progress()).id == "tiny"
     assert hint_lesson(learner, Progress({"tiny": FULL})).id == "second"
     assert (
@@ -421,27 +337,21 @@ def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
     assert hint_lesson(learner, Progress(both)).id == "tiny"
     assert hint_lesson(learner, Progress(both, latest=("third",))).id == "third"
     assert hint_lesson(learner, Progress({**both, "third": FULL}, latest=("third",))).id == "tiny"
-    (workspace_folder / "alone").mkdir()
-    (workspace_folder / "alone" / "second.py").write_text("x = 1\n")
-    assert (
-        hint_lesson(replace(learner, folder=workspace_folder / "alone"), Progress()).id == "second"
-    )
+    (work / "alone").mkdir()
+    (work / "alone" / "second.py").write_text("x = 1\n")
+    assert hint_lesson(replace(learner, folder=work / "alone"), Progress()).id == "second"
 
 
-def test_a_hint_without_a_lesson_says_which_one_it_is_about(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 3 * x\n")
+def test_a_hint_without_a_lesson_says_which_one_it_is_about(work: Path, grade: Grade) -> None:
+    write_tiny(work, "def double(x): return 3 * x\n")
     assert grade("run", "tiny")[0] == ExitCode.NOT_FULL_MARKS
-    assert read_progress(workspace_folder).latest == ("tiny",)
+    assert read_progress(work).latest == ("tiny",)
     assert grade("hint")[1].startswith("tiny  double  hint 1 of 3\n")
     assert grade("hint", "tiny")[1].startswith("double  hint 2 of 3\n")
 
 
-def test_a_hint_begins_with_the_mistake_that_the_last_run_named(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    file = workspace_folder / "tiny" / "tiny.py"
+def test_a_hint_begins_with_the_mistake_that_the_last_run_named(work: Path, grade: Grade) -> None:
+    file = work / "tiny" / "tiny.py"
     file.write_text("def double(x): return x * x\n")
     grade("run", "tiny")
     named = "\n  Your mistake in the last run: x is squared\n"
@@ -453,13 +363,13 @@ def test_a_hint_begins_with_the_mistake_that_the_last_run_named(
 
 
 def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    work: Path, grade: Grade, small_course: Course
 ) -> None:
-    file = workspace_folder / "tiny" / "tiny.py"
+    file = work / "tiny" / "tiny.py"
     file.write_text("def double(x): return 2 + x\n")
-    _, said = grade("run", "tiny", "--repair", "--json", str(workspace_folder / "r.json"))
+    _, said = grade("run", "tiny", "--repair", "--json", str(work / "r.json"))
     assert said.index("seed") < said.index("Only this is wrong: `2 + x` in line 1.")
-    assert '"diagnosed_by": "repair"' in (workspace_folder / "r.json").read_text("utf-8")
+    assert '"diagnosed_by": "repair"' in (work / "r.json").read_text("utf-8")
     last = len(small_course.lesson("tiny").hints()["double"])
     hints = [grade("hint", "tiny", "double")[1] for _ in range(last)]
     assert ["Write instead: 2 * x" in hint for hint in hints] == [False] * (last - 1) + [True]
@@ -469,49 +379,41 @@ def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
 
 
 def test_ctrl_c_ends_the_search_of_a_repair_only(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    monkeypatch: pytest.MonkeyPatch,
+    work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("grader.cli.grade.repaired", interrupted)
-    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 2 + x\n")
+    write_tiny(work, "def double(x): return 2 + x\n")
     code, said = grade("run", "tiny", "--repair")
     assert code == ExitCode.NOT_FULL_MARKS
     assert "seed" in said
 
 
-def test_a_function_without_hints_is_passed_over(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
-    set_progress(workspace_folder, LessonProgress(attempts=1, stuck_on="helper"))
+def test_a_function_without_hints_is_passed_over(work: Path, grade: Grade) -> None:
+    set_progress(work, LessonProgress(attempts=1, stuck_on="helper"))
     assert grade("hint", "tiny")[1].startswith("double  hint 1 of 3\n")
 
 
 # -------------------------------------------------------------------------------------------- reset
 
 
-def test_reset_keeps_every_copy(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
-) -> None:
-    file = workspace_folder / "tiny" / "tiny.py"
+def test_reset_keeps_every_copy(work: Path, grade: Grade, small_course: Course) -> None:
+    file = work / "tiny" / "tiny.py"
     for number in (1, 2):
         file.write_text(f"mine = {number}\n")
         code, said = grade("reset", "tiny", "--yes")
         assert code == ExitCode.OK
         assert f"tiny/tiny.py.{number}" in said
-        assert (workspace_folder / "tiny" / f"tiny.py.{number}").read_text() == f"mine = {number}\n"
+        assert (work / "tiny" / f"tiny.py.{number}").read_text() == f"mine = {number}\n"
         stub = small_course.lesson("tiny").stub.read_text("utf-8")
         assert file.read_text("utf-8").startswith(stub)
 
 
-def test_a_fresh_stub_run_as_a_script_says_how_to_grade_it(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_a_fresh_stub_run_as_a_script_says_how_to_grade_it(work: Path, grade: Grade) -> None:
     """This works without the grader on its path, and nothing is graded."""
-    file = workspace_folder / "tiny" / "tiny.py"
+    file = work / "tiny" / "tiny.py"
     grade("reset", "tiny", "--yes")
     code = file.read_text("utf-8").replace("from torch import Tensor", "Tensor = float")
     ran = subprocess.run(
@@ -525,27 +427,21 @@ def test_a_stub_with_a_demonstration_of_its_own_keeps_it() -> None:
     assert runnable(stub, "how") == stub
 
 
-@pytest.mark.parametrize(("answer", "text"), [(False, "mine\n"), (True, None)], ids=["no", "yes"])
+@pytest.mark.parametrize("answer", [False, True])
 def test_reset_asks_first(
-    answer: bool,
-    text: str | None,
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    monkeypatch: pytest.MonkeyPatch,
+    answer: bool, work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (workspace_folder / "tiny" / "tiny.py").write_text("mine\n")
+    write_tiny(work, "mine\n")
     monkeypatch.setattr(click, "confirm", lambda *_: answer)
     grade("reset", "tiny")
-    assert ((workspace_folder / "tiny" / "tiny.py").read_text() == "mine\n") == (text is not None)
+    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not answer
 
 
 def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    monkeypatch: pytest.MonkeyPatch,
+    work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A notebook's cells, for example, have no standard input."""
-    (workspace_folder / "tiny" / "tiny.py").write_text("mine = 1\n")
+    write_tiny(work, "mine = 1\n")
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, said = grade("reset", "tiny")
     assert code == ExitCode.USAGE
@@ -553,66 +449,57 @@ def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
         "so nothing was changed. To begin it again without a question: grade reset tiny --yes"
         in said
     )
-    assert [path.name for path in (workspace_folder / "tiny").glob("tiny.py*")] == ["tiny.py"]
-    assert (workspace_folder / "tiny" / "tiny.py").read_text() == "mine = 1\n"
+    assert [path.name for path in (work / "tiny").glob("tiny.py*")] == ["tiny.py"]
+    assert (work / "tiny" / "tiny.py").read_text() == "mine = 1\n"
 
 
-def test_reset_of_a_fresh_stub_does_nothing(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_reset_of_a_fresh_stub_does_nothing(work: Path, grade: Grade) -> None:
     assert "is a fresh stub already" in grade("reset", "tiny")[1]
-    assert not (workspace_folder / "tiny" / "tiny.py.1").exists()
+    assert not (work / "tiny" / "tiny.py.1").exists()
 
 
 @pytest.mark.posix
 def test_reset_takes_a_links_place_and_leaves_what_it_points_to(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], tmp_path: Path
+    work: Path, grade: Grade, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere.py").write_text("precious\n")
-    (workspace_folder / "tiny" / "tiny.py").unlink()
-    (workspace_folder / "tiny" / "tiny.py").symlink_to(tmp_path / "elsewhere.py")
+    (work / "tiny" / "tiny.py").unlink()
+    (work / "tiny" / "tiny.py").symlink_to(tmp_path / "elsewhere.py")
     grade("reset", "tiny", "--yes")
     assert (tmp_path / "elsewhere.py").read_text() == "precious\n"
-    assert not (workspace_folder / "tiny" / "tiny.py").is_symlink()
+    assert not (work / "tiny" / "tiny.py").is_symlink()
 
 
 # ----------------------------------------------------------------------------------------- solution
 
 
-def test_the_solution_waits_for_full_marks(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_the_solution_waits_for_full_marks(work: Path, grade: Grade) -> None:
     code, said = grade("solution", "tiny")
     assert code == ExitCode.USAGE
     assert "--give-up" in said
     assert "2 * x" not in said
-    set_progress(workspace_folder, FULL)
+    set_progress(work, FULL)
     code, said = grade("solution", "tiny")
     assert code == ExitCode.OK
     assert "+     return 2 * x\n" in said
     assert "-     raise NotImplementedError\n" in said
 
 
-def test_giving_up_shows_the_solution_and_is_remembered(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_giving_up_shows_the_solution_and_is_remembered(work: Path, grade: Grade) -> None:
     assert "return 2 * x" in grade("solution", "tiny", "--give-up")[1]
-    assert read_progress(workspace_folder).of("tiny").gave_up_at
+    assert read_progress(work).of("tiny").gave_up_at
     assert "return 2 * x" in grade("solution", "tiny")[1]
 
 
 def test_a_solution_just_like_ones_own_has_no_difference(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+    work: Path, grade: Grade, small_course: Course
 ) -> None:
-    (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
+    write_tiny(work, solved(small_course))
     assert "letter by letter" in grade("solution", "tiny", "--give-up")[1]
 
 
 def test_a_course_without_solutions_says_so_kindly(
-    workspace_folder: Path,
-    grade: Callable[..., tuple[object, str]],
-    small_course: Course,
-    tmp_path: Path,
+    work: Path, grade: Grade, small_course: Course, tmp_path: Path
 ) -> None:
     shutil.copytree(small_course.root, tmp_path / "bundle")
     (tmp_path / "bundle" / "solutions" / "tiny.py").unlink()
@@ -621,13 +508,9 @@ def test_a_course_without_solutions_says_so_kindly(
     assert "came without its solutions" in said
 
 
-def test_no_line_of_a_comparison_is_wider_than_the_terminal(
-    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
-) -> None:
+def test_no_line_of_a_comparison_is_wider_than_the_terminal(work: Path, grade: Grade) -> None:
     assert all(len(line.plain) <= 30 for line in compare("x = 1\n", "y = " + "1 + " * 50, width=30))
-    (workspace_folder / "tiny" / "tiny.py").write_text(
-        f"def double(x):\n    return {' + '.join(['x'] * 200)}\n\tpass\x1b[31m\n"
-    )
+    write_tiny(work, f"def double(x):\n    return {' + '.join(['x'] * 200)}\n\tpass\x1b[31m\n")
     _, said = grade("solution", "tiny", "--give-up")
     assert max(map(len, said.splitlines())) <= 80
     assert "\x1b" not in said
@@ -642,6 +525,7 @@ def test_no_line_of_a_comparison_is_wider_than_the_terminal(
     [
         (["hint"], "cus", {"custom_functions", "custom_sigmoid"}),
         (["watch", "custom_sigmoid"], "cus", {"custom_functions"}),
+        (["reset", "custom_sigmoid"], "cus", {"custom_functions"}),
         ([], "custom_s", {"custom_sigmoid"}),
         ([], "re", {"reset", "retain_graph", "relu_and_ste"}),
         (["hint", "--course", "nowhere"], "cus", set()),
@@ -660,59 +544,25 @@ def test_the_shell_completes_commands_lessons_and_checks(
         for item in ShellComplete(cli, {}, "grade", "_GRADE_COMPLETE").get_completions(words, start)
     }
     assert found <= offered
+    assert not offered & set(words)
     assert bool(found) or not offered
 
 
 def test_the_page_shows_the_end_when_there_is_one(
-    workspace_folder: Path, host: ForkServerClient, small_course: Course
+    work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    report = replace(graded(host, small_course, workspace_folder), submission="me")
+    report = replace(graded(host, small_course, work), submission="me")
     assert 'class="finish"' not in render_page(report)
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
         report, extras=LearnerExtras(finish=[("140 / 140", "points")])
     )
 
 
-MODULES = (
-    "cli/learner.py",
-    "cli/workspace.py",
-    "cli/watch.py",
-    "cli/watch_screen.py",
-    "render/terminal.py",
-)
-
-
-def said_texts(path: Path) -> set[str]:
-    """Return the constant texts that a module prints."""
-    calls = [
-        node
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and node.args
-    ]
-    said = [call.args[0] for call in calls if ast.unparse(call.func).split(".")[-1] == "tr"]
-    return {
-        node.value
-        for node in said
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
-    known = {
-        entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
-    }
-    assert said_texts(PACKAGE / name) - known == set()
-    from grader.cli.watch_screen import KEYS
-
-    assert {text for texts in KEYS.values() for text in texts} - known == set()
-
-
-def test_the_file_of_progress_is_plain_json_for_people(workspace_folder: Path) -> None:
-    set_progress(workspace_folder, FULL)
-    data = json.loads((workspace_folder / PROGRESS_FILE).read_text())
-    assert data["version"] == 1
-    assert data["lessons"]["tiny"]["hints"] == {"double": 2}
+def test_every_key_of_watch_has_korean_words() -> None:
+    tr = engine_catalogue("ko")
+    for text in itertools.chain(*KEYS.values()):
+        tr(text)
+    assert tr.missing == set()
 
 
 FOLDED = """# One

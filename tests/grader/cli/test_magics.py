@@ -1,5 +1,5 @@
 """``%grade`` and ``%%grade``, in a kernel as Jupyter runs it: judged elsewhere, shown under the
-cell.
+cell; and the notebooks that ``grade init --notebook`` makes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import nbformat
 import pytest
 from browser import Browser
 from nbclient import NotebookClient
@@ -21,15 +23,21 @@ from nbformat import v4, writes
 
 from grader.cli.notebook import (
     GradeMagic,
-    Kernel,
     MagicOptions,
+    RunDefinitions,
     Shown,
+    as_magics,
     greeting,
     magic_command,
     unregister,
 )
+from grader.cli.workspace import make_workspace
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.course.course import Course, find_course, load_course
+from grader.course.notebook import lesson_notebook, pieces
+from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile, read_submission
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork
@@ -47,14 +55,12 @@ FITS = (
     "() => { const f = document.querySelector('iframe'); return f.clientHeight -"
     " f.contentDocument.body.offsetHeight === 2 }"
 )
-PID = (
-    "print(get_ipython().magics_manager.magics['line']['grade'].__self__.kernel.host._process.pid)"
-)
+PID = "print(get_ipython().magics_manager.magics['line']['grade'].__self__.host._process.pid)"
 
 
 @pytest.fixture
-def kernel(host: ForkServerClient) -> Kernel:
-    return Kernel(host)
+def magic(host: ForkServerClient) -> GradeMagic:
+    return GradeMagic(host)
 
 
 @pytest.fixture
@@ -84,15 +90,18 @@ def cell_outputs(
         "%grade init work --notebook --lang en",
     ]
     book = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(
-        book,
-        timeout=120,
-        kernel_name="python3",
-        allow_errors=True,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute(env={**os.environ, "IPYTHONDIR": str(folder / "ipython"), "LC_ALL": "C"})
+    execute(book, folder, allow_errors=True)
     return {cell.source.split("--course")[0].strip(): cell.outputs for cell in book.cells}
+
+
+def execute(book: Any, folder: Path, *, allow_errors: bool = False) -> None:
+    """Run a notebook's cells in a kernel, in English, as Jupyter does."""
+    where = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(
+        book, timeout=120, kernel_name="python3", allow_errors=allow_errors, resources=where
+    )
+    environment = {"IPYTHONDIR": str(folder / "ipython"), "LC_ALL": "C", "GRADE_LANG": "en"}
+    client.execute(env={**os.environ, **environment})
 
 
 def displayed(outputs: list[dict[str, Any]]) -> dict[str, str]:
@@ -164,23 +173,23 @@ def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(
     ]
 
 
-def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
-    (tmp_path / "hooks.ipynb").write_text(
-        writes(v4.new_notebook(cells=[v4.new_code_cell("x = 1")]))
-    )
-    assert "init" not in greeting(tmp_path)
-
-
-def test_loading_goes_well_where_no_course_is(
+def test_no_beginning_is_offered_where_a_lesson_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    book = v4.new_notebook(cells=[v4.new_code_cell("x = 1")])
+    (tmp_path / "hooks.ipynb").write_text(writes(book))
+    monkeypatch.chdir(tmp_path)
+    assert "init" not in greeting()
+
+
+def test_loading_goes_well_where_no_course_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine of a students' bundle finds one only inside the bundle."""
 
-    def nowhere(*_: Any, **__: Any) -> None:
+    def nowhere(_: None) -> None:
         raise CourseError("no course")
 
-    monkeypatch.setattr("grader.cli.notebook.find_course", nowhere)
-    assert "%grade hint LESSON" in greeting(tmp_path)
+    monkeypatch.setattr("grader.cli.notebook.course", nowhere)
+    assert "%grade hint LESSON" in greeting()
 
 
 def test_an_error_of_the_line_is_told_in_its_language(cell_outputs: dict[str, Any]) -> None:
@@ -215,20 +224,13 @@ def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic()
         "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.notebook')"
         " if m in sys.modules])"
     )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        == "[]"
-    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
-def test_a_right_cell_gets_full_marks(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path
-) -> None:
+def test_a_right_cell_gets_full_marks(magic: GradeMagic, magic_options: MagicOptions) -> None:
     """Its magics are left out, and names that a notebook provides are known."""
     code = f"%pwd\n{RIGHT}from __future__ import annotations\ndisplay(1)\n"
-    result = kernel.grade_cell(magic_options, code, tmp_path)
+    result = magic.grade_cell(magic_options, code)
     assert result.report.full_marks
     assert result.report.lessons[0].notes == ("line 2: a magic, left out",)
 
@@ -242,23 +244,23 @@ def test_a_right_cell_gets_full_marks(
     ],
 )
 def test_a_cell_that_is_no_lesson_is_told_so(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, code: str, said: str
+    magic: GradeMagic, magic_options: MagicOptions, code: str, said: str
 ) -> None:
-    lesson = kernel.grade_cell(magic_options, code + "\n", tmp_path).report.lessons[0]
+    lesson = magic.grade_cell(magic_options, code + "\n").report.lessons[0]
     assert lesson.status == "invalid"
     assert said in (lesson.message or "")
 
 
 @pytest.mark.parametrize("lessons", [(), ("tiny", "tiny")])
 def test_a_cell_is_one_lesson(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, lessons: tuple[str, ...]
+    magic: GradeMagic, magic_options: MagicOptions, lessons: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match="name it, and no other"):
-        kernel.grade_cell(replace(magic_options, lessons=lessons), RIGHT, tmp_path)
+        magic.grade_cell(replace(magic_options, lessons=lessons), RIGHT)
 
 
 def test_an_interrupted_grading_ends_the_host(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    magic: GradeMagic, magic_options: MagicOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise, its next answer would belong to the abandoned question."""
     closed = []
@@ -266,35 +268,31 @@ def test_an_interrupted_grading_ends_the_host(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kernel.host, "judge", interrupted)
-    monkeypatch.setattr(kernel.host, "close", lambda: closed.append(True))
+    monkeypatch.setattr(magic.host, "judge", interrupted)
+    monkeypatch.setattr(magic.host, "close", lambda: closed.append(True))
     with pytest.raises(KeyboardInterrupt):
-        kernel.grade_cell(magic_options, RIGHT, tmp_path)
+        magic.grade_cell(magic_options, RIGHT)
     assert closed
 
 
-def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unloading_takes_the_magic_out_and_ends_its_host() -> None:
     closed = []
-    monkeypatch.setattr(
-        "grader.cli.notebook.Kernel",
-        lambda: type("Idle", (), {"close": lambda self: closed.append(True)})(),
-    )
+    idle: Any = SimpleNamespace(close=lambda: closed.append(True))
     magics: dict[str, dict[str, Any]] = {
-        "line": {"grade": GradeMagic().grade, "time": None},
+        "line": {"grade": GradeMagic(idle).grade, "time": None},
         "cell": {},
     }
-    manager = type("Manager", (), {"magics": magics})
-    events = type("Events", (), {"unregister": lambda *_: closed.append(False)})()
-    unregister(type("Shell", (), {"magics_manager": manager, "events": events})())
+    events = SimpleNamespace(unregister=lambda *_: closed.append(False))
+    unregister(SimpleNamespace(magics_manager=SimpleNamespace(magics=magics), events=events))
     assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [False, True])
     assert magic_command.name == "grade"
 
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, browser: Browser
+    magic: GradeMagic, magic_options: MagicOptions, tmp_path: Path, browser: Browser
 ) -> None:
     """A front end inserts it as HTML; opening or closing details changes its height."""
-    result: Shown = kernel.grade_cell(magic_options, WRONG, tmp_path)
+    result: Shown = magic.grade_cell(magic_options, WRONG)
     (tmp_path / "out.html").write_text("<!doctype html><div id=out></div>")
     tab = browser.open(tmp_path / "out.html")
     tab.evaluate(
@@ -313,10 +311,154 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     assert browser.errors == []
 
 
-def test_a_notebook_is_told_what_takes_the_place_of_watch() -> None:
-    """It does not say that the lesson is unknown. Nothing is graded, so no host is started."""
+def test_a_notebook_is_told_what_takes_the_place_of_watch(magic: GradeMagic) -> None:
+    """It does not say that the lesson is unknown."""
     from IPython.core.error import UsageError as Refused
 
-    magic = GradeMagic.__new__(GradeMagic)
     with pytest.raises(Refused, match="Save, and run the cell with %grade again"):
         magic.grade("watch")
+
+
+# ------------------------------------------------------------------ notebooks that grade init makes
+
+LESSON = "custom_sigmoid"
+COURSE = load_course(find_course(None, here=Path(__file__).parent))
+TRY = "# scratch: mine\nprint(sigmoid(torch.zeros(2)))"
+NEVER = "def sigmoid(x):\n    y = 5 * x\n    return y"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("notebooks") / "work"
+    make_workspace(COURSE, folder, "en", notebook=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> list[Any]:
+    """Return the outputs of a solved notebook's last cells, and of four more cells."""
+    path = folder / LESSON / f"{LESSON}.ipynb"
+    book = nbformat.read(path, 4)
+    solution = without_markers(COURSE.lesson(LESSON).solution.read_text("utf-8"))
+    for text, _ in list(pieces(solution))[1:]:
+        head = text.lstrip().split("\n")[0]
+        (cell,) = [cell for cell in book.cells if cell.source.startswith(head)]
+        cell.source = text
+    scratch = [cell for cell in book.cells if cell.metadata.get("tags") == ["scratch"]]
+    scratch[-1].source = TRY
+    nbformat.write(book, path)
+    saved = len(book.cells)
+    book.cells += [
+        v4.new_code_cell(text)
+        for text in (NEVER, f"%grade {LESSON}  # again", "%grade next", "%grade replay")
+    ]
+    execute(book, path.parent)
+    return [cell.get("outputs") for cell in book.cells[saved - 3 :]]
+
+
+def test_a_solved_notebook_runs_from_top_to_bottom_and_gets_full_marks(run: list[Any]) -> None:
+    scratch, _, graded, *_ = run
+    assert "0.5000" in printed(scratch)
+    assert f"{LESSON}  10 / 10" in displayed(graded)["text/plain"]
+    assert f"{LESSON} is complete." in printed(graded)
+    assert f"Beside the solution: %grade solution {LESSON}" in printed(graded)
+    assert "not saved" not in printed(graded)
+
+
+def test_the_report_is_there_without_frame_script_and_style(run: list[Any]) -> None:
+    """This is what remains of the output in a notebook that is not trusted."""
+    page = displayed(run[2])["text/html"]
+    static = re.sub(r"<iframe.*?</iframe>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert f"{LESSON}  10 / 10" in html.unescape(static)
+    assert not re.search(r"<script|<iframe|<style|\son\w+=", static)
+
+
+def test_a_notebook_that_was_not_saved_is_told_so_with_the_line(run: list[Any]) -> None:
+    told = printed(run[4])
+    assert f"{LESSON}.ipynb was not saved since you ran sigmoid" in told
+    assert "Line 1 of that cell is not in the file: def sigmoid(x):" in told
+    assert "Ctrl+S" in told
+    assert max(map(len, told.splitlines())) < 200
+
+
+def test_no_command_is_recommended_that_a_notebook_refuses(run: list[Any]) -> None:
+    following = printed(run[5])
+    assert "%grade hint" in following
+    assert "watch" not in following
+    assert not re.search(r"(?<!%)\bgrade (?:hint|read|next)", following)
+
+
+def test_every_lesson_becomes_a_valid_notebook_with_text_functions_and_scratch_cells(
+    folder: Path,
+) -> None:
+    for lesson in COURSE.lessons:
+        book = nbformat.read(folder / lesson.id / f"{lesson.id}.ipynb", 4)
+        nbformat.validate(book)
+        kinds = [cell.cell_type for cell in book.cells]
+        assert kinds[:3] == ["markdown"] * 3
+        assert book.cells[-1].source == f"%grade {lesson.id}"
+        text = "".join(cell.source for cell in book.cells)
+        assert not re.search(r"(?<!%)\bgrade (?:hint )?" + lesson.id, text)
+        stub = list(pieces(lesson.stub.read_text("utf-8")))
+        definitions = sum(is_definition for _, is_definition in stub)
+        tagged = [n for n, cell in enumerate(book.cells) if cell.metadata.get("tags")]
+        assert len(tagged) == definitions
+        above = {book.cells[n - 1].source.split("\n")[0] for n in tagged}
+        assert above == {text.split("\n")[0] for text, is_definition in stub if is_definition}
+
+
+def test_a_fresh_notebook_reads_as_not_started(folder: Path) -> None:
+    files = read_submission(folder, [lesson.id for lesson in COURSE.lessons if lesson.id != LESSON])
+    assert len(files) == len(COURSE.lessons) - 1
+    assert not any(file.problem or file.left_out for file in files.values())
+
+
+def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> None:
+    readme = "# A\n\n`grade hint a` helps.\n\n```\ngrade a        what\ngrade hint a   # x\n```\n"
+    book = nbformat.reads(lesson_notebook("a", "x = 1\n", readme, Catalogue()), 4)
+    assert book.cells[0].source == (
+        "# A\n\n`%grade hint a` helps.\n\n```\n%grade a       # what\n%grade hint a  # x\n```"
+    )
+
+
+def test_commands_in_messages_are_magics_and_other_words_are_not() -> None:
+    told = as_magics("A nudge  grade hint x. To grade list and graded. %grade next, 'grade next'")
+    assert told == "A nudge  %grade hint x. To %grade list and graded. %grade next, 'grade next'"
+
+
+@pytest.mark.parametrize(
+    ("ran", "at", "told"),
+    [
+        (
+            "def f(x):\n    y = x\n    return y\n",
+            2e9,
+            "Line 2 of that cell is not in the file: y = x",
+        ),
+        ("def f(x):\n    y = x\n    return y\n", 1.0, None),
+        ("def f(x):\n    return x\n", 2e9, None),
+        ("%pwd\ndef f(x):\n    return 2\n", 2e9, "Line 3 of that cell"),
+        ("# scratch\ndef f(x):\n    return 2\n", 2e9, None),
+        ("%%time\ndef f(x):\n    return 2\n", 2e9, None),
+        ("def g(x):\n    return 2\n", 2e9, None),
+    ],
+)
+def test_only_what_ran_after_the_last_save_and_differs_was_not_saved(
+    ran: str, at: float, told: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "a.ipynb").write_text("")
+    os.utime(tmp_path / "a.ipynb", (1e9, 1e9))
+    definitions = RunDefinitions()
+    definitions.note(ran, 3, at)
+    file = LessonFile("a", "a.ipynb", "def f(x):\n    return x\n", cells=((1, 1),))
+    messages = definitions.unsaved(tmp_path, {"a": file}, engine_catalogue("en"))
+    assert (told is None) == (not messages)
+    assert all(told in message and "[3]" in message for message in messages if told)
+
+
+def test_the_language_of_the_learner_is_that_of_the_notebook(
+    tmp_path: Path, small_course: Course
+) -> None:
+    make_workspace(COURSE, tmp_path / "work", "ko", notebook=True)
+    book = nbformat.read(tmp_path / "work" / LESSON / f"{LESSON}.ipynb", 4)
+    assert re.search("[가-힣]", book.cells[0].source)
+    assert "채점" in book.cells[-2].source

@@ -1,42 +1,45 @@
-"""Run a check again from its seed: judged, as a script without the engine, and in a debugger."""
+"""Run a check again from its seed: judged, as a script without the engine, and in a debugger;
+without a lesson, the check that is known to be wrong.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from in_process import lend
+from in_process import exit_code
+from nbformat import v4, writes
 from plain_python import PlainPython
 
 import grader
-from grader.cli import main
 from grader.cli.replay import (
+    SHOWN,
     Replay,
     ReplayRequest,
     comment,
-    debug_command,
-    debug_request,
     find_replay,
+    resolve_target,
     script,
 )
+from grader.cli.workspace import make_workspace
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.messages import JudgeResult, Settings
 from grader.core.report import CheckResult
 from grader.course.course import Course, find_course, load_course
+from grader.course.progress import LessonProgress, update_progress
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
-from grader.judge import DEBUGGER
 from grader.judge.debugger import error_text
 from grader.judge.remote.session import scenario_with_definitions
 from grader.judge.replay import NoLiteral, literal
@@ -56,22 +59,29 @@ NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 RunScript = Callable[[str], subprocess.CompletedProcess[str]]
 
 
-def write_lesson(folder: Path, lesson: str, text: str) -> Path:
-    """Make a folder with a lesson's file."""
+def write_lesson(folder: Path, text: str, lesson: str = "tiny") -> Path:
+    """Write a lesson's file into a folder that may be new."""
     folder.mkdir(exist_ok=True)
     (folder / f"{lesson}.py").write_text(text, "utf-8")
     return folder
 
 
 def recorded(
-    host: ForkServerClient, course: Course, place: Path, target: str, seed: int = 5
+    host: ForkServerClient, course: Course, place: Path, target: str = "tiny.double"
 ) -> tuple[Replay, LessonOutcome, CheckResult]:
     """Judge a check and record its script."""
-    what = find_replay(course, ReplayRequest(target, place, seed, lang="en"))
-    settings = Settings(seed, limits=course.limits, recorded=what.check_id)
+    what = find_replay(course, ReplayRequest(target, place, seed=5, lang="en"))
+    settings = Settings(5, limits=course.limits, recorded=what.check_id)
     judged = grade_lesson(host, what.lesson, what.file, settings)
     (check,) = [one for one in judged.result.checks if one.id == what.check_id]
     return what, judged, check
+
+
+def recorded_script(
+    host: ForkServerClient, course: Course, place: Path, target: str = "tiny.double"
+) -> tuple[str, CheckResult]:
+    what, judged, check = recorded(host, course, place, target)
+    return script(judged, check, place / Path(what.file.path).name, what), check
 
 
 @pytest.fixture
@@ -125,12 +135,9 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
     fragment = next(c for c in course.lesson(lesson).mistakes if c.label == mistake)
-    place = write_lesson(
-        tmp_path / "work", lesson, compose(solution, fragment.source, name=mistake)
-    )
-    what, judged, check = recorded(host, course, place, f"{lesson}.{name}")
-    text = script(judged, check, place / f"{lesson}.py", what)
-    assert "grader" not in text
+    wrong = compose(solution, fragment.source, name=mistake)
+    place = write_lesson(tmp_path / "work", wrong, lesson)
+    text, check = recorded_script(host, course, place, f"{lesson}.{name}")
     done = run_script(text)
     assert (done.returncode, done.stderr) == (0, "")
     said = {
@@ -146,9 +153,8 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
 def test_a_script_of_code_that_raises_raises_the_same(
     host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", RAISES)
-    what, judged, check = recorded(host, small_course, place, "tiny.double")
-    done = run_script(script(judged, check, place / "tiny.py", what))
+    place = write_lesson(tmp_path / "work", RAISES)
+    done = run_script(recorded_script(host, small_course, place)[0])
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
         "AttributeError: 'Tensor' object has no attribute 'no_such_method'"
@@ -158,45 +164,29 @@ def test_a_script_of_code_that_raises_raises_the_same(
 def test_what_is_written_down_changes_no_verdict(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
-    what, _, check = recorded(host, small_course, place, "tiny.double")
+    place = write_lesson(tmp_path / "work", SQUARES)
+    what, _, check = recorded(host, small_course, place)
     plain = grade_lesson(host, what.lesson, what.file, Settings(5, limits=small_course.limits))
     (same,) = [one for one in plain.result.checks if one.id == check.id]
     assert plain.judged.script is None
-    for name in (
-        "outcome",
-        "message",
-        "diagnosis",
-        "evidence",
-        "expected",
-        "actual",
-        "inputs",
-        "seed",
-        "points",
-    ):
-        assert getattr(same, name) == getattr(check, name)
+    assert replace(same, seconds=0) == replace(check, seconds=0)
 
 
 def test_a_constant_is_shown_as_one(
     host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", RIGHT.replace("20.0", "19.0"))
-    what, judged, check = recorded(host, small_course, place, "tiny.limit")
-    done = run_script(script(judged, check, place / "tiny.py", what))
+    place = write_lesson(tmp_path / "work", RIGHT.replace("20.0", "19.0"))
+    done = run_script(recorded_script(host, small_course, place, "tiny.limit")[0])
     assert done.stdout.split() == ["got", "19.0", "expected", "20.0"]
 
 
 def test_a_check_without_a_script_is_shown_itself(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
-    what, judged, check = recorded(host, small_course, place, "tiny.double")
-    text = script(
-        LessonOutcome(judged.result, JudgeResult((), script="it reads the file")),
-        check,
-        place / "tiny.py",
-        what,
-    )
+    place = write_lesson(tmp_path / "work", SQUARES)
+    what, judged, check = recorded(host, small_course, place)
+    without = LessonOutcome(judged.result, JudgeResult((), script="it reads the file"))
+    text = script(without, check, place / "tiny.py", what)
     assert "# This can't be done without the grader: it reads the file." in text
     assert '@check(points=3, about="double")\ndef test_double(student, draw):' in text
 
@@ -280,81 +270,50 @@ def test_of_scenarios_only_what_is_used_is_shown() -> None:
 # ---------------------------------------------------------------------------------------- the seeds
 
 
-def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
-    """Return the output of ``grade replay``."""
-    with pytest.raises(SystemExit) as ended:
-        main(["replay", *words])
-    said = capsys.readouterr()
-    return ended.value.code, said.out, said.err
+Replayed = Callable[..., tuple[object, str, str]]
 
 
 @pytest.fixture
-def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> ForkServerClient:
-    """Use the tests' host instead of one that each command starts."""
-    lend(host, monkeypatch)
-    return host
+def replayed(lent_host: None, small_course: Course, capsys: pytest.CaptureFixture[str]) -> Replayed:
+    """Return ``replayed(place, *words)``, which runs ``grade replay`` on a folder's lesson; it
+    returns exit code, output and errors.
+    """
+
+    def run(place: Path, *words: str) -> tuple[object, str, str]:
+        where = ("--in", place, "--course", small_course.root, "--lang", "en")
+        code = exit_code("replay", *words, *where)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
 
 
-def test_a_replay_shows_the_check_and_nothing_else(
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
-    common = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
-    code, out, err = replayed(capsys, "tiny.double", "--seed", "11", *common)
+def test_a_replay_shows_the_check_and_nothing_else(tmp_path: Path, replayed: Replayed) -> None:
+    place = write_lesson(tmp_path / "work", SQUARES)
+    code, out, err = replayed(place, "tiny.double", "--seed", "11")
     assert (code, err) == (ExitCode.NOT_FULL_MARKS, "")
     assert "double returns twice x" in out and "triple" not in out
     own = re.search(r"(\d+) the check's own", out)
     (inputs,) = [line for line in out.splitlines() if "called with  x = " in line]
     assert own is not None
-    code, again, _ = replayed(capsys, "tiny.double", "--check-seed", own[1], *common)
-    assert inputs in again
-    code, out, _ = replayed(capsys, "tiny.triple", "--seed", "11", *common)
-    assert code == ExitCode.OK
+    assert inputs in replayed(place, "tiny.double", "--check-seed", own[1])[1]
+    assert replayed(place, "tiny.triple", "--seed", "11")[0] == ExitCode.OK
 
 
 def test_a_lesson_that_is_not_started_has_nothing_to_replay(
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    small_course: Course, replayed: Replayed
 ) -> None:
-    stub = (small_course.root / "exercises" / "tiny" / "tiny.py").read_text("utf-8")
-    place = write_lesson(tmp_path / "work", "tiny", stub)
-    common = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
-    code, out, _ = replayed(capsys, "tiny", *common)
+    code, out, _ = replayed(small_course.root / "exercises", "tiny")
     assert code == ExitCode.NOT_FULL_MARKS
     assert out == (
         "tiny is not started, so there is nothing to show. What comes next: grade next\n"
     )
 
 
-def test_a_replay_folds_nothing(
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_replay_folds_nothing(tmp_path: Path, replayed: Replayed) -> None:
     """All output is shown; for a lesson, its only wrong check is taken."""
-    place = write_lesson(
-        tmp_path / "work",
-        "tiny",
-        "def double(x):\n    print('\\n'.join('abcdefgh'))\n    return x * x\n" + REST,
-    )
-    _, out, _ = replayed(
-        capsys,
-        "tiny",
-        "--in",
-        str(place),
-        "--seed",
-        "1",
-        "--course",
-        str(small_course.root),
-        "--lang",
-        "en",
-    )
+    prints = SQUARES.replace("return", "print('\\n'.join('abcdefgh'))\n    return", 1)
+    _, out, _ = replayed(write_lesson(tmp_path / "work", prints), "tiny", "--seed", "1")
     assert re.search(r"^ +h *$", out, re.MULTILINE)
     assert "tiny.double" in out
     assert "tiny.triple" not in out
@@ -362,18 +321,14 @@ def test_a_replay_folds_nothing(
 
 @pytest.mark.parametrize("way", [(), ("--show",), ("--pdb",)])
 def test_of_several_that_are_wrong_a_replay_lists_the_commands(
-    way: tuple[str, ...],
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    way: tuple[str, ...], small_course: Course, tmp_path: Path, replayed: Replayed
 ) -> None:
     """They include the typed options. Standard output is
     reserved for a script, so it stays empty.
     """
-    place = write_lesson(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
+    place = write_lesson(tmp_path / "my work", SQUARES.replace("3 * x", "4 * x"))
     options = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
-    code, out, err = replayed(capsys, "tiny", "--seed", "1", *way, *options)
+    code, out, err = replayed(place, "tiny", "--seed", "1", *way)
     assert code == ExitCode.NOT_FULL_MARKS
     said, other = (err, out) if way == ("--show",) else (out, err)
     assert said.startswith("2 checks of tiny are wrong. Take one:")
@@ -395,20 +350,8 @@ def write_notebook(folder: Path, text: str) -> Path:
         "# only words",
         *text.strip().split("\n\n\n"),
     ]
-    cells: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": "# tiny"}]
-    cells += [
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "source": part,
-            "outputs": [],
-            "execution_count": None,
-        }
-        for part in parts
-    ]
-    (folder / "tiny.ipynb").write_text(
-        json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8"
-    )
+    cells = [v4.new_markdown_cell("# tiny"), *map(v4.new_code_cell, parts)]
+    (folder / "tiny.ipynb").write_text(writes(v4.new_notebook(cells=cells)), "utf-8")
     return folder
 
 
@@ -426,8 +369,7 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
     imports.
     """
     place = write_notebook(tmp_path / "work", text)
-    what, judged, check = recorded(host, small_course, place, "tiny.double")
-    shown = script(judged, check, place / "tiny.ipynb", what)
+    shown, check = recorded_script(host, small_course, place)
     assert "only words" not in shown
     done = run_script(shown)
     assert (done.returncode, done.stderr) == (0, "")
@@ -441,71 +383,45 @@ def test_a_script_of_a_notebook_names_the_cell_that_raises(
     host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
     place = write_notebook(tmp_path / "work", RAISES)
-    what, judged, check = recorded(host, small_course, place, "tiny.double")
-    done = run_script(script(judged, check, place / "tiny.ipynb", what))
+    done = run_script(recorded_script(host, small_course, place)[0])
     assert 'File "tiny.ipynb, cell 4", line 2, in double\n' in done.stderr
 
 
-def test_what_is_right_has_nothing_to_reproduce(
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", RIGHT)
-    words = ("--in", str(place), "--show", "--course", str(small_course.root), "--lang", "en")
-    assert replayed(capsys, "tiny", *words)[:2] == (ExitCode.OK, "")
-    code, out, err = replayed(capsys, "tiny.double", *words)
+def test_what_is_right_has_nothing_to_reproduce(tmp_path: Path, replayed: Replayed) -> None:
+    place = write_lesson(tmp_path / "work", RIGHT)
+    assert replayed(place, "tiny", "--show")[:2] == (ExitCode.OK, "")
+    code, out, err = replayed(place, "tiny.double", "--show")
     assert (code, out) == (ExitCode.OK, "")
     assert "tiny.double is not wrong with this seed" in err
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("place", "words", "answer"),
     [
         (
-            ("tiny.dubble",),
-            (
-                "tiny has no check 'dubble'. Did you mean tiny.double? Its checks: double, triple,"
-                " gradient_of_double"
-            ),
+            "work",
+            "tiny.dubble",
+            "tiny has no check 'dubble'. Did you mean tiny.double? Its checks: double, triple,"
+            " gradient_of_double",
         ),
         (
-            ("tiny", "--check-seed", "3"),
+            "work",
+            "tiny --check-seed 3",
             "--check-seed is the seed of one check, and tiny is a lesson. Name one: tiny.<check>",
         ),
-        (
-            ("tiny.double", "--check-seed", "3", "--seed", "3"),
-            "--seed and --check-seed are both given",
-        ),
-        (("tiny.double", "--in", "EMPTY"), "holds no tiny.py. Name the folder that does: --in DIR"),
-        (("tiny.double", "--pdb", "--in", "ZIP"), "Unpack it, and name the folder: --in DIR"),
+        ("work", "tiny.double --check-seed 3 --seed 3", "--seed and --check-seed are both given"),
+        ("empty", "tiny.double", "holds no tiny.py. Name the folder that does: --in DIR"),
+        ("work.zip", "tiny.double --pdb", "Unpack it, and name the folder: --in DIR"),
+        ("work", "tinny.double", "There is no lesson 'tinny'. Did you mean tiny?"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_what_cannot_be_replayed_is_said_with_a_remedy(
-    words: tuple[str, ...],
-    answer: str,
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    place: str, words: str, answer: str, tmp_path: Path, replayed: Replayed
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", SQUARES)
+    work = write_lesson(tmp_path / "work", SQUARES)
     (tmp_path / "empty").mkdir()
-    with zipfile.ZipFile(tmp_path / "work.zip", "w") as archive:
-        archive.write(place / "tiny.py", "tiny.py")
-    places = {"EMPTY": str(tmp_path / "empty"), "ZIP": str(tmp_path / "work.zip")}
-    where = () if "--in" in words else ("--in", str(place))
-    code, out, err = replayed(
-        capsys,
-        *(places.get(word, word) for word in words),
-        *where,
-        "--course",
-        str(small_course.root),
-        "--lang",
-        "en",
-    )
+    shutil.make_archive(str(work), "zip", work)
+    code, out, err = replayed(tmp_path / place, *words.split())
     assert (code, out) == (ExitCode.USAGE, "")
     assert answer in err
 
@@ -513,28 +429,45 @@ def test_what_cannot_be_replayed_is_said_with_a_remedy(
 # ------------------------------------------------------------------------------------- the debugger
 
 
+IN_CELL = ["tiny.ipynb, cell 4(2)double()", "torch.Size([3])", "def double(x):"]
+
+
+def proof(*values: Any) -> Any:
+    return pytest.param(*values, marks=pytest.mark.proof)
+
+
 @pytest.mark.parametrize(
-    ("text", "options", "typed", "answers"),
+    ("write", "text", "options", "typed", "answers"),
     [
-        (RAISES, (), "p x.shape\nq\n", ["-> y = x.no_such_method()", "torch.Size([3])"]),
         (
+            write_lesson,
+            RAISES,
+            (),
+            "p x.shape\nq\n",
+            ["-> y = x.no_such_method()", "torch.Size([3])"],
+        ),
+        (
+            write_lesson,
             SQUARES,
             (),
             "p x.shape\nq\n",
             ["once more, stopping where it is called", "-> return x * x", "torch.Size([3])"],
         ),
-        pytest.param(RIGHT, (), "", ["This check passes with this seed"], marks=pytest.mark.proof),
-        pytest.param(
+        proof(write_lesson, RIGHT, (), "", ["This check passes with this seed"]),
+        proof(
+            write_lesson,
             RIGHT,
             ("--break",),
             "p x.shape\nc\n",
             ["-> return 2 * x", "torch.Size([3])"],
-            marks=pytest.mark.proof,
         ),
+        (write_notebook, RAISES, (), "p x.shape\nl\nq\n", IN_CELL),
+        proof(write_notebook, SQUARES, (), "p x.shape\nl\nq\n", IN_CELL),
     ],
-    ids=["raises", "is wrong", "is right", "is right, --break"],
+    ids=["raises", "is wrong", "is right", "is right, --break", "cell raises", "cell is wrong"],
 )
 def test_the_debugger_stops_in_the_students_code(
+    write: Callable[[Path, str], Path],
     text: str,
     options: tuple[str, ...],
     typed: str,
@@ -542,97 +475,32 @@ def test_the_debugger_stops_in_the_students_code(
     small_course: Course,
     tmp_path: Path,
 ) -> None:
-    """It stops where the code raises, else at the first line of the function."""
-    place = write_lesson(tmp_path / "work", "tiny", text)
-    command = [
-        sys.executable,
-        "-m",
-        "grader",
-        "replay",
-        "tiny.double",
-        "--in",
-        str(place),
-        "--seed",
-        "3",
-        "--pdb",
-        *options,
-    ]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(grader.__file__).parent.parent),
-        "HOME": str(tmp_path),
-    }
+    """It stops where the code raises, else at the first line of the function. In a notebook, it
+    shows the cell's number and lines.
+    """
+    place = write(tmp_path / "work", text)
+    command = [sys.executable, "-m", "grader", "replay", "tiny.double", "--in", str(place)]
+    command += ["--seed", "3", "--pdb", *options, "--course", str(small_course.root)]
+    package = str(Path(grader.__file__).parent.parent)
     done = subprocess.run(
-        [*command, "--course", str(small_course.root), "--lang", "en"],
+        [*command, "--lang", "en"],
         input=typed,
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env=environment,
+        env={**os.environ, "PYTHONPATH": package, "HOME": str(tmp_path)},
         cwd=tmp_path,
     )
-    assert "tiny.py is run here, with your rights: this is not a sandbox" in done.stderr
+    assert "is run here, with your rights: this is not a sandbox" in done.stderr
     assert "Traceback" not in done.stderr
     for answer in answers:
         assert answer in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("text", "at"),
-    [
-        (RAISES, "tiny.ipynb, cell 4(2)double()"),
-        pytest.param(SQUARES, "tiny.ipynb, cell 4(2)double()", marks=pytest.mark.proof),
-    ],
-    ids=["raises", "is wrong"],
-)
-def test_the_debugger_stops_in_the_cell_of_a_notebook(
-    text: str, at: str, small_course: Course, tmp_path: Path
-) -> None:
-    """It shows the cell's number and lines."""
-    place = write_notebook(tmp_path / "work", text)
-    what = find_replay(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
-    request = tmp_path / "request.json"
-    request.write_text(
-        json.dumps(debug_request(what, place / "tiny.ipynb", "double", stop=False).as_json()),
-        "utf-8",
-    )
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(grader.__file__).parent.parent),
-        "HOME": str(tmp_path),
-    }
-    done = subprocess.run(
-        debug_command(request),
-        input="p x.shape\nl\nq\n",
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        cwd=tmp_path,
-    )
-    for answer in (at, "torch.Size([3])", "def double(x):"):
-        assert answer in done.stdout
-    assert "Traceback" not in done.stderr
-
-
 def test_without_a_wrong_check_the_debugger_needs_a_place_to_stop(
-    shared_host: ForkServerClient,
-    small_course: Course,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, replayed: Replayed
 ) -> None:
-    place = write_lesson(tmp_path / "work", "tiny", RIGHT)
-    code, out, err = replayed(
-        capsys,
-        "tiny",
-        "--pdb",
-        "--in",
-        str(place),
-        "--course",
-        str(small_course.root),
-        "--lang",
-        "en",
-    )
+    code, out, err = replayed(write_lesson(tmp_path / "work", RIGHT), "tiny", "--pdb")
     assert (code, out) == (ExitCode.USAGE, "")
     assert (
         "No check of tiny is wrong with this seed. Name the one to step through: grade replay"
@@ -660,12 +528,9 @@ def test_a_lesson_that_is_not_there_is_told_in_the_readers_language(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for command in (["run", name, "--in", str(tmp_path)], ["hint", name], ["replay", name]):
-        with pytest.raises(SystemExit) as ended:
-            main([*command, "--course", str(small_course.root), "--lang", lang])
-        assert (ended.value.code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), (
-            command
-        )
+    for command in (["run", name, "--in", tmp_path], ["hint", name], ["replay", name]):
+        code = exit_code(*command, "--course", small_course.root, "--lang", lang)
+        assert (code, answer in capsys.readouterr().err) == (ExitCode.USAGE, True), command
 
 
 def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
@@ -675,10 +540,102 @@ def test_the_debugger_tells_a_failure_in_words_and_not_as_a_template() -> None:
     assert error_text(ValueError("no"), Source(RIGHT, "tiny.py"), tr) == "ValueError: no"
 
 
-def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
-    assert debug_command(tmp_path / "r.json")[1:] == ["-m", DEBUGGER, str(tmp_path / "r.json")]
+# -------------------------------------------------------------------------------- without a lesson
 
 
-def test_an_unknown_lesson_is_told_as_ever(small_course: Course) -> None:
-    with pytest.raises(UsageError, match="Did you mean tiny"):
-        find_replay(small_course, ReplayRequest("tinny.double", Path()))
+@pytest.fixture
+def course(small_course: Course) -> Course:
+    """Return a course of two lessons."""
+    (tiny,) = small_course.lessons
+    return replace(small_course, lessons=(tiny, replace(tiny, id="second")))
+
+
+@pytest.fixture
+def work(
+    tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Make a workspace with both lessons and use it as the current folder."""
+    make_workspace(small_course, tmp_path / "work", "en")
+    (tmp_path / "work" / "second").mkdir()
+    (tmp_path / "work" / "second" / "second.py").write_text("x = 1\n")
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def mark_wrong(work: Path, **wrong: dict[str, int]) -> None:
+    for lesson, checks in wrong.items():
+        update_progress(
+            work,
+            lambda known, lesson=lesson, checks=checks: known.having(  # type: ignore[misc]
+                lesson, LessonProgress(1, wrong=checks)
+            ),
+        )
+
+
+def asked(
+    target: str = "", place: Path | None = None, *options: str, seed: int | None = None
+) -> ReplayRequest:
+    return ReplayRequest(target, place or Path(), seed=seed, lang="en", options=options)
+
+
+def test_the_one_lesson_that_is_here_is_taken(work: Path, course: Course) -> None:
+    taken = resolve_target(course, asked(place=work / "second"))
+    assert taken is not None and taken.target == "second"
+
+
+def test_the_one_lesson_that_was_wrong_is_taken(work: Path, course: Course) -> None:
+    mark_wrong(work, tiny={}, second={"second.triple": 7})
+    taken = resolve_target(course, asked())
+    assert taken is not None and (taken.target, taken.place) == ("second", Path())
+
+
+@pytest.mark.parametrize(("seed", "given"), [(None, ["--check-seed", "5"]), (9, ["--seed", "9"])])
+def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
+    seed: int | None,
+    given: list[str],
+    work: Path,
+    course: Course,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    many = {f"second.check_{number}": number for number in range(SHOWN + 2)}
+    mark_wrong(work, tiny={"tiny.double": 5, "other.check": 1}, second=many)
+    assert resolve_target(course, asked("", None, "--pdb", seed=seed)) is None
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "2 lessons had something wrong when they were graded last. Take one:"
+    assert ["grade", "replay", "tiny.double", *given, "--pdb"] in [
+        shlex.split(line) for line in lines
+    ]
+    assert sum("second.check_" in line for line in lines) == SHOWN
+    assert "… and 2 more: grade replay second --pdb" in lines
+    assert not any("other.check" in line for line in lines)
+
+
+def test_without_a_known_wrong_check_the_message_says_to_grade_first(
+    work: Path, course: Course
+) -> None:
+    message = r"No check is known to be wrong in .*work\. Grade first: grade\. .* grade replay tiny"
+    with pytest.raises(UsageError, match=message):
+        resolve_target(course, asked())
+
+
+def test_a_lesson_is_taken_as_it_was_named(work: Path, course: Course) -> None:
+    assert resolve_target(course, asked("tiny.double")) == asked("tiny.double")
+
+
+def test_a_path_to_elsewhere_is_not_the_own_lesson(work: Path, course: Course) -> None:
+    """The printed commands use that path, too."""
+    bobs = work.parent / "bob" / "tiny.py"
+    bobs.parent.mkdir()
+    bobs.write_text("x = 1\n")
+    for target in ("../bob/tiny.py", "../bob"):
+        taken = resolve_target(course, asked(target))
+        assert taken == replace(asked("tiny"), place=Path(target), options=("--in", target))
+
+
+def test_a_path_replaces_only_the_value_of_in(work: Path, course: Course) -> None:
+    """Another option keeps its value, even if it is the same folder."""
+    here = str(work)
+    request = asked("tiny/tiny.py", work, "--in", here, "--course", here)
+    taken = resolve_target(course, request)
+    assert taken is not None
+    assert taken.options == ("--course", here, "--in", f"{work / 'tiny' / 'tiny.py'}")

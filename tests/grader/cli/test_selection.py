@@ -22,7 +22,7 @@ from grader.runtime.grading import grade_submission
 
 
 @pytest.fixture
-def workspace_folder(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a workspace as the current folder, with bob's folder, his zip, and other files beside
     it.
     """
@@ -48,7 +48,7 @@ def chosen(course: Course, *words: str, place: Path | None = None) -> Selection:
     "word", ["tiny", "tiny.py", "tiny.ipynb", "tiny/", "./tiny", "tiny/tiny.py", "."]
 )
 def test_every_way_to_write_the_own_lesson_is_that_lesson(
-    word: str, workspace_folder: Path, small_course: Course
+    word: str, work: Path, small_course: Course
 ) -> None:
     """Another command finds the same file without an option, and it is the folder's submission."""
     found = chosen(small_course, word)
@@ -66,16 +66,14 @@ def test_every_way_to_write_the_own_lesson_is_that_lesson(
     ],
 )
 def test_a_path_is_what_lies_there_and_not_the_own_lesson_of_that_name(
-    word: str, path: str, text: str, workspace_folder: Path, small_course: Course
+    word: str, path: str, text: str, work: Path, small_course: Course
 ) -> None:
     found = chosen(small_course, word)
     assert (found.files["tiny"].path, found.files["tiny"].text) == (path, f"{text} = 1\n")
     assert (found.name, found.places) == (Path(word).name, {"tiny": Path(word)})
 
 
-def test_lessons_of_several_places_are_each_found_again(
-    workspace_folder: Path, small_course: Course
-) -> None:
+def test_lessons_of_several_places_are_each_found_again(work: Path, small_course: Course) -> None:
     """One is at home; two are in other folders, of which the
     first has another lesson of that name.
     """
@@ -85,7 +83,7 @@ def test_lessons_of_several_places_are_each_found_again(
         lessons=tuple(replace(lesson, id=name) for name in ("tiny", "small", "little")),
     )
     for path in ("small.py", "../bob/little.py", "../copies/little.py"):
-        (workspace_folder / path).write_text("1\n", "utf-8")
+        (work / path).write_text("1\n", "utf-8")
     found = chosen(course, "small", "../bob/tiny.py", "../copies/little.py")
     assert [found.files[name].path for name in ("small", "tiny", "little")] == [
         "small.py",
@@ -95,27 +93,16 @@ def test_lessons_of_several_places_are_each_found_again(
     assert found.places == {"tiny": Path("../bob/tiny.py"), "little": Path("../copies/little.py")}
 
 
-def test_a_path_is_looked_for_in_the_place_that_is_named(
-    workspace_folder: Path, small_course: Course
-) -> None:
-    found = chosen(small_course, "tiny.py", place=workspace_folder.parent / "bob")
-    assert (found.files["tiny"].text, found.places) == (
-        "bobs = 1\n",
-        {"tiny": workspace_folder.parent / "bob"},
-    )
+def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_course: Course) -> None:
+    found = chosen(small_course, "tiny.py", place=work.parent / "bob")
+    assert (found.files["tiny"].text, found.places) == ("bobs = 1\n", {"tiny": work.parent / "bob"})
 
 
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
         (["../nobody/tiny.py"], "../nobody/tiny.py does not exist. Name a file, folder or zip"),
-        (
-            ["../bob/notes.txt"],
-            (
-                "notes.txt is not a folder, a zip or a lesson file; lesson files are named tiny.py"
-                " or end in .ipynb. Lessons: tiny"
-            ),
-        ),
+        (["../bob/notes.txt"], "notes.txt is not a folder, a zip or a lesson file; lesson files"),
         (
             ["../bob/Tiny (1).py"],
             "Tiny (1).py is not called tiny.py, so it was not graded. Rename it:\nmv",
@@ -124,10 +111,8 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         (["../empty"], "empty has no lesson file (.py or .ipynb), such as tiny.py"),
         (
             ["../bob", "../bob.zip"],
-            (
-                "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a"
-                " whole class: grade batch"
-            ),
+            "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a whole"
+            " class: grade batch",
         ),
         (["tinny"], "There is no lesson 'tinny'. Did you mean tiny?"),
         (["x" * 5000], "There is no lesson 'xxxx"),
@@ -135,27 +120,34 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
     ids=lambda value: value[0][:20] if isinstance(value, list) else "",
 )
 def test_what_is_no_submission_is_told_with_why_and_what_to_do(
-    words: list[str], answer: str, workspace_folder: Path, small_course: Course
+    words: list[str], answer: str, work: Path, small_course: Course
 ) -> None:
     with pytest.raises(UsageError) as raised:
         chosen(small_course, *words)
     assert answer in str(raised.value)
 
 
+def test_a_lesson_elsewhere_in_the_work_folder_is_said_to_be_there(
+    work: Path, small_course: Course
+) -> None:
+    (work / "other").mkdir()
+    with pytest.raises(UsageError) as raised:
+        chosen(small_course, "tiny", place=work / "other")
+    assert str(raised.value) == (
+        "tiny is not in this folder. tiny/tiny.py is in work. Go there: cd .."
+    )
+
+
 @pytest.mark.parametrize(("word", "kept"), [("tiny/tiny.py", True), ("../bob/tiny.py", False)])
 def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
-    word: str, kept: bool, workspace_folder: Path, host: ForkServerClient, small_course: Course
+    word: str, kept: bool, work: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
-    before = (workspace_folder / PROGRESS_FILE).read_text()
+    (work / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
+    before = (work / PROGRESS_FILE).read_text()
     found = chosen(small_course, word)
+    settings = Settings(1, "auto", small_course.limits)
     report = grade_submission(
-        host,
-        small_course,
-        found.lessons,
-        found.files,
-        Settings(1, "auto", small_course.limits),
-        name=found.name,
+        host, small_course, found.lessons, found.files, settings, name=found.name
     )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
-    assert ((workspace_folder / PROGRESS_FILE).read_text() != before) is kept
+    assert ((work / PROGRESS_FILE).read_text() != before) is kept

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,12 +15,15 @@ from pathlib import Path
 import pexpect
 import pyte
 import pytest
+from in_process import Run
 from rich.console import Console
 from rich.text import Text
 
 import grader
 from grader.cli.watch_screen import Screen
-from grader.cli.workspace import Learner, make_workspace
+from grader.cli.workspace import make_workspace
+from grader.core.errors import ExitCode
+from grader.core.i18n import engine_catalogue
 from grader.course.course import Course
 from grader.course.progress import read_progress
 
@@ -73,6 +75,15 @@ class Terminal:
         self.stream.feed(self.child.before + self.child.after)
         return "\n".join(self.seen.display)
 
+    def verdict(self, last: str = " quit") -> str:
+        """Return the screen with the first verdict; another screen may come before it."""
+        screen = self.until(last)
+        return screen if "5 / 10" in screen else self.until(last)
+
+    def press(self, key: str) -> str:
+        self.child.send(key)
+        return self.until(" quit")
+
     def ended(self) -> tuple[int, bool]:
         """Wait for the end; return the exit code, and whether modes and cursor of the terminal are
         restored.
@@ -88,8 +99,11 @@ class Terminal:
         return int(termios.tcgetattr(self.child.child_fd)[3])
 
 
+Open = Callable[..., Terminal]
+
+
 @pytest.fixture
-def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[..., Terminal]]:
+def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Open]:
     """Return ``open_terminal(text, lang)``, which watches a workspace with that text as tiny.py."""
     opened: list[Terminal] = []
 
@@ -104,33 +118,24 @@ def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[...
         terminal.child.close(force=True)
 
 
-def test_a_session_from_wrong_to_right(
-    open_terminal: Callable[..., Terminal], tmp_path: Path
-) -> None:
+def test_a_session_from_wrong_to_right(open_terminal: Open, tmp_path: Path) -> None:
     """The session has a verdict, a hint, the code, the report, a save with its change, and help;
     ``q`` ends it, restores the cursor, and progress is kept.
     """
     terminal = open_terminal(WRONG)
-    screen = terminal.until(" quit")
-    screen = screen if "5 / 10" in screen else terminal.until(" quit")
+    screen = terminal.verdict()
     assert "5 / 10" in screen.splitlines()[0]
     assert "Looks like: x is squared." in screen
-    terminal.child.send("h")
-    assert terminal.until(" quit").startswith("double  hint 1 of 3")
-    terminal.child.send("g")
-    assert "There is nothing to draw" in terminal.until(" quit")
-    terminal.child.send("c")
-    lines = terminal.until(" quit").splitlines()
+    assert terminal.press("h").startswith("double  hint 1 of 3")
+    assert "There is nothing to draw" in terminal.press("g")
+    lines = terminal.press("c").splitlines()
     assert "tiny/tiny.py" in lines[0]
     assert "✘   1  def double(x): return x * x" in lines[1]
     assert "    2  def triple(x): return 3 * x" in lines[2]
-    terminal.child.send("o")
-    assert "report.html" in terminal.until(" quit")
+    assert "report.html" in terminal.press("o")
     assert "x is squared" in (tmp_path / "work" / "report.html").read_text("utf-8")
-    terminal.child.send(".")
-    assert "Looks like: x is squared." in terminal.until(" quit")
-    terminal.child.send("?")
-    assert "nothing moves on by itself" in terminal.until(" quit")
+    assert "Looks like: x is squared." in terminal.press(".")
+    assert "nothing moves on by itself" in terminal.press("?")
     (tmp_path / "work" / "tiny" / "tiny.py").write_text(RIGHT)
     screen = terminal.until(" quit")
     assert "10 / 10" in screen.splitlines()[0]
@@ -142,100 +147,87 @@ def test_a_session_from_wrong_to_right(
     assert (progress.complete, progress.hints) == (True, {"double": 1})
 
 
-def test_a_dot_and_a_comma_go_from_failure_to_failure(tmp_path: Path, small_course: Course) -> None:
-    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
-    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
-    text = "\n".join(f"  ✘ check {n}" if n % 7 == 3 else f"line {n}" for n in range(40))
-    screen.show(lambda console: console.print(text), [])
+class Picture:
+    """A screen on a low terminal, which shows the lines ``line 0`` to ``line 39``."""
 
-    def top() -> str:
-        picture = pyte.Screen(COLUMNS, 12)
-        pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
-        return picture.display[0].strip()
+    def __init__(self, lang: str = "en", width: int = COLUMNS) -> None:
+        self.out = io.StringIO()
+        console = Console(force_terminal=True, width=width, height=12, file=self.out)
+        self.screen = Screen(console, engine_catalogue(lang))
 
-    tops = [top()]
+    def show(self, *notes: str, last: Text | None = None, mark: str = "") -> None:
+        """Show the lines; every seventh from line 3 on begins with ``mark``."""
+        marks = [mark if number % 7 == 3 else "" for number in range(40)]
+        text = "\n".join(f"{mark}line {number}" for number, mark in enumerate(marks))
+        self.screen.show(lambda console: console.print(text), [*notes], last=last)
+
+    def seen(self) -> pyte.Screen:
+        """Return the terminal after everything that was written so far."""
+        seen = pyte.Screen(self.screen.console.width, 12)
+        pyte.Stream(seen).feed(self.out.getvalue().replace("\n", "\r\n"))
+        return seen
+
+    def lines(self) -> list[str]:
+        return [line.rstrip() for line in self.seen().display if line.strip()]
+
+
+def test_a_dot_and_a_comma_go_from_failure_to_failure() -> None:
+    picture = Picture()
+    picture.show(mark="✘ ")
+    tops = [picture.lines()[0]]
     for forward in (True, True, False, False):
-        screen.jump(forward=forward)
-        tops.append(top())
-    assert tops == ["line 0", "✘ check 3", "✘ check 10", "✘ check 3", "✘ check 3"]
+        picture.screen.jump(forward=forward)
+        tops.append(picture.lines()[0])
+    assert tops == ["line 0", "✘ line 3", "✘ line 10", "✘ line 3", "✘ line 3"]
 
 
-def test_what_a_save_changed_is_seen_however_long_the_report(
-    tmp_path: Path, small_course: Course
-) -> None:
+def test_what_a_save_changed_is_seen_however_long_the_report() -> None:
     """The report is cut to the terminal's height; the last line is not."""
-    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
-    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
-    screen.show(
-        lambda console: console.print("\n".join(f"line {number}" for number in range(40))),
-        [],
-        last=Text("2 more right"),
-    )
-    picture = pyte.Screen(COLUMNS, 12)
-    pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
-    lines = [line.rstrip() for line in picture.display]
+    picture = Picture()
+    picture.show(last=Text("2 more right"))
+    lines = picture.lines()
     assert lines[0] == "line 0"
     assert lines[lines.index("2 more right") - 1] == "… 33 more lines: space shows them"
 
 
-def test_space_and_b_scroll_through_all_of_a_long_report(
-    tmp_path: Path, small_course: Course
-) -> None:
+def test_space_and_b_scroll_through_all_of_a_long_report() -> None:
     """No line is skipped; beyond either end nothing changes."""
-    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
-    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
-    screen.show(lambda console: console.print("\n".join(f"line {n}" for n in range(40))), [])
-
-    def shown() -> list[str]:
-        picture = pyte.Screen(COLUMNS, 12)
-        pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
-        return [line.rstrip() for line in picture.display if line.strip()]
-
-    first, seen = shown(), shown()[:-1]
+    picture = Picture()
+    picture.show()
+    first = picture.lines()
+    seen = first[:-1]
     for _ in range(10):
-        screen.scroll(1)
-        seen += [line for line in shown()[:-1] if line.startswith("line") and line not in seen]
+        picture.screen.scroll(1)
+        shown = picture.lines()[:-1]
+        seen += [line for line in shown if line.startswith("line") and line not in seen]
     assert seen == [f"line {n}" for n in range(40)]
-    assert shown()[-1] == "the end; b goes back"
+    assert picture.lines()[-1] == "the end; b goes back"
     for _ in range(10):
-        screen.scroll(-1)
-    assert shown() == first
+        picture.screen.scroll(-1)
+    assert picture.lines() == first
 
 
-def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(
-    tmp_path: Path, small_course: Course
-) -> None:
+def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines() -> None:
     """This happens on a narrow terminal, in Korean, whose letters are two cells wide."""
-    console = Console(force_terminal=True, width=40, height=12, file=io.StringIO())
-    screen = Screen(console, Learner.at(small_course, tmp_path, "ko"))
-    screen.keys = True
-    screen.show(
-        lambda console: console.print("\n".join(f"line {number}" for number in range(40))),
-        ["note " * 12],
-    )
-    picture = pyte.Screen(40, 12)
-    pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
-    assert picture.display[0].rstrip() == "line 0"
+    picture = Picture("ko", width=40)
+    picture.screen.keys = True
+    picture.show("note " * 12)
+    assert picture.seen().display[0].rstrip() == "line 0"
 
 
-def test_leaving_the_screen_clears_the_status_line(tmp_path: Path, small_course: Course) -> None:
+def test_leaving_the_screen_clears_the_status_line() -> None:
     """The shell's prompt appears on an empty line, even if a run was in progress."""
-    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
-    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
-    with screen.cursor_hidden():
-        screen.show_status("grading tiny …")
-    picture = pyte.Screen(COLUMNS, 12)
-    pyte.Stream(picture).feed(console.file.getvalue())  # type: ignore[attr-defined]
-    assert not "".join(picture.display).strip()
-    assert picture.cursor.x == 0
+    picture = Picture()
+    with picture.screen.cursor_hidden():
+        picture.screen.show_status("grading tiny …")
+    assert picture.lines() == []
+    assert picture.seen().cursor.x == 0
 
 
-def test_korean(open_terminal: Callable[..., Terminal]) -> None:
+def test_korean(open_terminal: Open) -> None:
     """The verdict's words and the keys are Korean; end of input ends the session."""
     terminal = open_terminal(WRONG, "ko")
-    screen = terminal.until("끝내기")
-    screen = screen if "5 / 10" in screen else terminal.until("끝내기")
-    assert "오답" in screen.replace(" ", "")
+    assert "오답" in terminal.verdict("끝내기").replace(" ", "")
     terminal.child.sendeof()
     assert terminal.ended() == (0, True)
 
@@ -252,7 +244,7 @@ def test_korean(open_terminal: Callable[..., Terminal]) -> None:
     ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
 )
 def test_however_it_ends_the_terminal_is_as_it_was(
-    end: Callable[[pexpect.spawn], None], code: int, open_terminal: Callable[..., Terminal]
+    end: Callable[[pexpect.spawn], None], code: int, open_terminal: Open
 ) -> None:
     terminal = open_terminal(WRONG)
     terminal.until(" quit")
@@ -292,21 +284,8 @@ def test_without_a_terminal_there_are_verdicts_and_no_keys(
 
 
 def test_a_folder_without_lessons_ends_with_2_and_a_remedy(
-    tmp_path: Path, small_course: Course
+    grade: Callable[..., Run], tmp_path: Path, small_course: Course
 ) -> None:
-    shutil.copytree(small_course.root, tmp_path / "course")
-    command = [
-        sys.executable,
-        "-m",
-        "grader",
-        "watch",
-        "--course",
-        str(tmp_path / "course"),
-        "--in",
-        str(tmp_path / "course" / "tests" / "checks" / "tiny"),
-    ]
-    done = subprocess.run(
-        command, env=environment("en"), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 2
-    assert "grade init my-work" in done.stderr
+    run = grade(tmp_path / "empty", "watch", course=small_course.root)
+    assert run.code == ExitCode.USAGE
+    assert "grade init my-work" in run.err

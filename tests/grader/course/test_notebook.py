@@ -37,7 +37,7 @@ from grader.course.submission import LessonFile, decode, digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.editors import error_lines
 from grader.render.page import render_page
-from grader.render.terminal import show_report
+from grader.render.terminal import make_console, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
@@ -371,12 +371,13 @@ def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(
     path = tmp_path / "tiny.ipynb"
     path.write_bytes(notebook(*RIGHT))
     lesson = small_course.lesson("tiny")
-    reset_lessons(Learner(small_course, tmp_path, False, Catalogue()), [lesson], sure=True)
+    learner = Learner(small_course, tmp_path, False, Catalogue())
+    reset_lessons(learner, make_console(), ("tiny",), yes=True)
     validate(json.loads(path.read_text()))
     text = read_submission(tmp_path, ["tiny"])["tiny"].text
     assert_same_code(text, lesson.stub.read_text())
     assert (tmp_path / "tiny.ipynb.1").exists()
-    reset_lessons(Learner(small_course, tmp_path, False, Catalogue()), [lesson], sure=True)
+    reset_lessons(learner, make_console(), ("tiny",), yes=True)
     assert not (tmp_path / "tiny.ipynb.2").exists()
 
 

@@ -1,7 +1,13 @@
-"""Make the folder that a teacher commits for one assignment of Classroom 50.
+"""Make autograders for other systems: the zip for Gradescope, the folder for Classroom 50.
 
-Formats: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "Writing an
-autograder.py", "The runtime block" and "Attaching files to submission Releases".
+Gradescope (https://gradescope-autograders.readthedocs.io/en/latest/specs/) runs ``setup.sh`` when
+the image is built, and ``run_autograder`` (``gradescope_main``) for each submission. The course in
+the zip is complete and readable, so only the sandbox prevents submissions from reading it; every
+``results.json`` says whether the sandbox held.
+
+A teacher commits a folder for each assignment of Classroom 50. Formats:
+https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "Writing an autograder.py",
+"The runtime block" and "Attaching files to submission Releases".
 
 ::
 
@@ -20,26 +26,70 @@ from __future__ import annotations
 
 import re
 import shutil
+import stat
 import tempfile
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.classroom.exports.common import PAGE, as_bytes
-from grader.classroom.publish import CLASSROOM50_MAIN
+from grader.classroom.publish import CLASSROOM50_MAIN, GRADESCOPE_MAIN
 from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
     CPU_INDEX,
     SETTINGS,
     AutograderSettings,
     autograder_files,
+    install_torch,
     refuse_bundle,
     torch_requirement,
     writing,
 )
 from grader.classroom.publish.release import released_points, write_release
 from grader.core.errors import UsageError
-from grader.core.files import PACKAGE
+from grader.core.files import PACKAGE, replacing
+from grader.core.templates import render_text
 from grader.course.course import BUNDLED, Course, Lesson
+
+
+def gradescope_zip(
+    course: Course,
+    lessons: Sequence[Lesson],
+    target: Path,
+    *,
+    hidden_checks: str,
+    lang: str,
+    accept_near_names: bool = False,
+) -> None:
+    """Write the zip, the same bytes for the same course; raise UsageError if that fails."""
+    ids = tuple(lesson.id for lesson in lessons)
+    settings = AutograderSettings(ids, hidden_checks, lang, accept_near_names)
+    refuse_bundle(course, lessons)
+    with writing(target), replacing(target) as file, zipfile.ZipFile(file, "w") as archive:
+        for path, data in zip_files(course, lessons, settings):
+            archive.writestr(member(path), data)
+
+
+def member(path: str) -> zipfile.ZipInfo:
+    """Return a zip's entry without a date; scripts are executable."""
+    info = zipfile.ZipInfo(path)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    mode = 0o755 if path in ("setup.sh", "run_autograder") else 0o644
+    info.external_attr = (stat.S_IFREG | mode) << 16
+    return info
+
+
+def zip_files(
+    course: Course, lessons: Sequence[Lesson], settings: AutograderSettings
+) -> Iterator[tuple[str, bytes]]:
+    setup = render_text("gradescope/setup.sh", torch=install_torch("--no-cache-dir"))
+    yield "setup.sh", setup.encode()
+    script = render_text(
+        "gradescope/run_autograder", seconds=AUTOGRADER_SECONDS, main=GRADESCOPE_MAIN
+    )
+    yield "run_autograder", script.encode()
+    yield from autograder_files(course, lessons, settings)
+
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")
 """An assignment's name in Classroom 50 (wiki, CLI Teacher Guide, "Add assignments")."""
@@ -50,7 +100,7 @@ OURS = (ENTRYPOINT, SETTINGS, RUNTIME_FILE, ENTRY_FILE, "engine", BUNDLED)
 START = PACKAGE / "classroom" / "publish" / "classroom50_start.py"
 
 
-def make_folder(
+def classroom50_folder(
     course: Course,
     lessons: Sequence[Lesson],
     folder: Path,
