@@ -18,7 +18,7 @@ MODULES = frozenset(
 WORDS = frozenset(
     "ForwardRef _C attrgetter breakpoint compile ctypes delattr eval exec exit gc get_type_hints"
     " getattr globals hub importlib input inspect io jit load loads locals make_dataclass"
-    " methodcaller open os print quit setattr socket subprocess sys vars".split()
+    " methodcaller open os print quit setattr socket subprocess sys vars warn warnings".split()
 )
 """Names of what reaches outside of the file, or finds things by a name in a text."""
 PARTS = tuple(

@@ -59,6 +59,10 @@ class PlannedCheck:
         self._asked = 0
         self._sent = 0
 
+    @property
+    def begun(self) -> bool:
+        return self._asked > 0
+
     def ask(self, question: Question) -> bool:
         """Return whether this is the plan's next question."""
         if self._asked == len(self._plan) or self._plan[self._asked] != question:

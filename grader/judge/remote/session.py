@@ -140,7 +140,7 @@ class StudentSession:
         self._lesson_deadline = time.monotonic() + limits.lesson_seconds
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
-        self._printed = ""
+        self._printed = self._printed_before = ""
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -563,6 +563,8 @@ class StudentSession:
         if self._recorded is not None:
             self._recorded.append(question)
         if self._planned is not None:
+            if not self._planned.begun:
+                self._printed = self._printed_before = self.take_output()
             if self._planned.ask(question):
                 self._ahead += [self._transmit(one) for one in self._planned.due()]
                 return self._receive(self._ahead.popleft())
@@ -641,6 +643,8 @@ class StudentSession:
                 self._awaited.popleft()
         self._forget_answers()
         self._forget_objects = True
+        self.take_output()
+        self._printed = self._printed_before
         self._begin(self._number, attempt=1)
         return self._traffic
 
