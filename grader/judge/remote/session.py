@@ -633,7 +633,7 @@ class StudentSession:
         return self._off_plan or bool(self._ahead)
 
     def begin_again(self) -> Traffic:
-        """Begin the check again, without its plan. What was sent ahead is not read."""
+        """Begin the check again, and go on without plans. What was sent ahead is not read."""
         while self._awaited and self._worker is not None:
             try:
                 self._worker.channel.receive(Deadline(SECONDS_OF_UNASKED))
@@ -643,6 +643,7 @@ class StudentSession:
                 self._awaited.popleft()
         self._forget_answers()
         self._forget_objects = True
+        self.plans = {}
         self.take_output()
         self._printed = self._printed_before
         self._begin(self._number, attempt=1)
