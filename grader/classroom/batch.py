@@ -44,10 +44,8 @@ from grader.core.report import (
     Record,
     Report,
     add_up,
-    lesson_score,
-    lesson_status,
-    report_score,
 )
+from grader.core.scoring import lesson_score, lesson_status, report_score
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers

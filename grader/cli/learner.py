@@ -29,7 +29,7 @@ from grader.cli.options import (
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
 from grader.core.errors import UsageError
-from grader.core.report import FULL_LESSON
+from grader.core.scoring import FULL_LESSON
 from grader.core.text import clean, now
 from grader.course.course import Lesson
 from grader.course.progress import LAST_STEP, Progress, next_lesson, opened_by

@@ -30,7 +30,7 @@ from grader.cli.options import (
     which_lessons_option,
 )
 from grader.core.i18n import wanted_language
-from grader.core.report import FULL_LESSON
+from grader.core.scoring import FULL_LESSON
 from grader.core.text import counted
 
 STEPS_SAID = {

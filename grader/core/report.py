@@ -1,4 +1,4 @@
-"""The result of a grading: outcomes, results of checks and lessons, the report, and the points.
+"""The result of a grading: outcomes, results of checks and lessons, the report.
 
 Frozen records inside, JSON only at the borders (``Record.as_json``, ``from_json``), where it is
 checked. The keys are those of ``report.schema.json``, which lies beside this module.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -285,46 +285,6 @@ class Report(Record):
         )
 
 
-FULL_LESSON = 10.0
-"""Points that every lesson is worth, bonus apart."""
-
-
-def points_for(outcome: Outcome, max_points: float) -> float:
-    """Return the points for an outcome: all of the check's points, or none."""
-    return max_points if outcome is Outcome.PASSED else 0.0
-
-
 def add_up(points: Iterable[float]) -> float:
     """Return a sum of points, rounded to remove binary fraction errors."""
     return round(sum(points), 4)
-
-
-def lesson_score(checks: Sequence[CheckResult]) -> tuple[float, float, float, float]:
-    """Return ``(score, max_score, bonus, max_bonus)`` of a lesson's checks."""
-    plain = [c for c in checks if not c.bonus]
-    bonus = [c for c in checks if c.bonus]
-    return (
-        add_up(c.points for c in plain),
-        add_up(c.max_points for c in plain),
-        add_up(c.points for c in bonus),
-        add_up(c.max_points for c in bonus),
-    )
-
-
-def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> LessonStatus:
-    """Return ``passed`` if all but bonus checks passed and none is held back."""
-    outcomes = {c.outcome for c in checks if not c.bonus}
-    if outcomes <= {Outcome.PASSED} and not held_checks:
-        return LessonStatus.PASSED
-    if outcomes and outcomes <= {Outcome.NOT_STARTED}:
-        return LessonStatus.NOT_STARTED
-    return LessonStatus.FAILED
-
-
-def report_score(lessons: Sequence[LessonResult]) -> tuple[float, float, float]:
-    """Return ``(score, max_score, bonus)``, each added up over the lessons."""
-    return (
-        add_up(lesson.score for lesson in lessons),
-        add_up(lesson.max_score for lesson in lessons),
-        add_up(lesson.bonus for lesson in lessons),
-    )

@@ -20,7 +20,6 @@ from typing import Annotated, NamedTuple, TypeVar
 import msgspec
 
 from grader.core.report import (
-    FULL_LESSON,
     CheckResult,
     LessonResult,
     LessonStatus,
@@ -29,6 +28,7 @@ from grader.core.report import (
     add_up,
     describe,
 )
+from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
 
 VERSION = 1

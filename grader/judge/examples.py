@@ -39,8 +39,8 @@ from grader.judge.checks import CheckSpec, call_check
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
-from grader.judge.hidden_checks import open_evidence
 from grader.judge.local_student import Reference
+from grader.judge.open_evidence import open_evidence
 from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession

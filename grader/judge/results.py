@@ -21,7 +21,8 @@ from torch import Tensor
 
 from grader.core.i18n import Catalogue
 from grader.core.pictures import Figure, Prediction, PredictionFigure
-from grader.core.report import CheckResult, Outcome, points_for
+from grader.core.report import CheckResult, Outcome
+from grader.core.scoring import points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes
@@ -42,8 +43,8 @@ from grader.judge.diagnosis import (
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
 from grader.judge.figures import render_figures
-from grader.judge.hidden_checks import open_message
 from grader.judge.local_student import Reference, execute
+from grader.judge.open_evidence import open_message
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 

@@ -33,8 +33,8 @@ from grader.core.report import (
     SandboxReport,
     WrongExpression,
     add_up,
-    lesson_score,
 )
+from grader.core.scoring import lesson_score
 from grader.core.text import clean, text, values_text
 from grader.course.progress import LessonProgress, MistakeRecord
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser

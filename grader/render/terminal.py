@@ -21,7 +21,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.report import FULL_LESSON, CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.scoring import FULL_LESSON
 from grader.core.text import clean, text, values_text
 from grader.course.course import Course, Lesson
 from grader.course.progress import (

@@ -16,7 +16,6 @@ from grader.core.files import engine_hash, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue
 from grader.core.messages import FileProblem, JudgeResult, Repair, Settings, Task
 from grader.core.report import (
-    FULL_LESSON,
     CheckResult,
     CourseIdentity,
     LessonResult,
@@ -25,10 +24,8 @@ from grader.core.report import (
     Report,
     SandboxReport,
     add_up,
-    lesson_score,
-    lesson_status,
-    report_score,
 )
+from grader.core.scoring import FULL_LESSON, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient

@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
+from grader.core.report import CheckResult, Outcome, Record
+from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers

@@ -27,10 +27,8 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
-    lesson_score,
-    lesson_status,
-    points_for,
 )
+from grader.core.scoring import lesson_score, lesson_status, points_for
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe

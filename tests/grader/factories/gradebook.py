@@ -17,11 +17,8 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
-    lesson_score,
-    lesson_status,
-    points_for,
-    report_score,
 )
+from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
 
 PASSED, FAILED, GRADER_ERROR = Outcome.PASSED, Outcome.FAILED, Outcome.GRADER_ERROR
 

@@ -22,16 +22,8 @@ from rich.cells import cell_len
 
 from grader.core.files import inlined
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.report import (
-    CheckResult,
-    LessonResult,
-    LessonStatus,
-    Outcome,
-    Report,
-    lesson_score,
-    lesson_status,
-    points_for,
-)
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.scoring import lesson_score, lesson_status, points_for
 from grader.core.text import MAX_CHARACTERS, clean, text, values_text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair

@@ -12,7 +12,7 @@ from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge.diagnosis import Diagnosis
 from grader.judge.exception_verdicts import CheckVerdict
-from grader.judge.hidden_checks import open_evidence, open_message
+from grader.judge.open_evidence import open_evidence, open_message
 
 SOURCE = Source("LIMIT = 20.0\ndef f(x, y): return x\n", "l.py")
 WANT = torch.tensor([0.8125, -3.0, 7.5], dtype=torch.float64)
