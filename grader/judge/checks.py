@@ -439,7 +439,7 @@ def _disagreement(
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of bools; raise NotStarted if all are ``...``, else CheckFailure."""
+    """Return predictions; raise NotStarted if all are ``...``, CheckFailure if one is no bool."""
     found = getattr(student, name)
     if not isinstance(found, dict):
         facts = {"name": name, "type": type_name(found)}
