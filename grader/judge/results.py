@@ -244,8 +244,9 @@ def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
     Outcome, points, titles and the beginning of each text always stay.
     """
     for shorten in SHORTER:
-        if size_of(result) > room:
-            result = shorten(result)
+        if size_of(result) <= room:
+            break
+        result = shorten(result)
     return result, size_of(result)
 
 
