@@ -333,10 +333,10 @@ def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names for .grad, not a copy, from before a backward that are subtracted after it."""
+    """Yield names that refer to .grad, not to a copy, before a backward, and are subtracted."""
     nodes = list(ast.walk(function))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    backwards = [one.lineno for one in calls if ast.unparse(one.func).endswith(".backward")]
+    backwards = [one.lineno for one in calls if getattr(one.func, "attr", "") == "backward"]
     subtracted = {
         name.id
         for node in nodes

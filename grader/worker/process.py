@@ -252,7 +252,7 @@ class Worker:
         return args, kwargs, decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> Frame:
-        """Return the encoded result, its handle, and writes to the inputs known from ``before``."""
+        """Return the encoded result, its handle, and the inputs that changed since ``before``."""
         encoder = Encoder(strided=False, keep=self.objects.keep)
         value = encoder.encode(result)
         handle = self.keep(inputs, encoder.tensors)
@@ -260,7 +260,7 @@ class Worker:
         return Frame({"value": value, "handle": handle, "mutated": mutated}, encoder.blob + more)
 
     def mutated(self, inputs: list[Tensor], before: list[Before]) -> tuple[list[Any], bytes]:
-        """Return the new contents of inputs that were written to, each with its position."""
+        """Return inputs that were written to, of those in ``before``: positions and contents."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]
