@@ -103,7 +103,7 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """Counts of one run. ``problems`` could not be graded; ``faults`` are the grader's own."""
+    """Counts of one run. ``problems`` were not graded; ``faults`` of these are the grader's own."""
 
     run: int
     graded: int = 0
@@ -206,7 +206,7 @@ class Batch:
         return self.tally
 
     def jobs(self, handed: Sequence[Submission]) -> Iterator[BatchJob]:
-        """Yield the jobs to grade, after the references; reuse or record what is no job."""
+        """Yield what to grade, once the references have passed; reuse or record all the rest."""
         for one in handed:
             if self.hosts.finishing.is_set():
                 return

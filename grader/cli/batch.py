@@ -242,8 +242,7 @@ def grade_found(
             graceful_interrupt(console, hosts),
         ):
             meter.begin("grading", len(found.handed))
-            out, students = wanted.out, matched.students
-            running = Batch(book, out, plan, students, hosts, grading, meter.update)
+            running = Batch(book, wanted.out, plan, matched.students, hosts, grading, meter.update)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

@@ -179,13 +179,14 @@ def words_for(context: click.Context) -> Catalogue:
 
 
 def peek_language(args: Sequence[str]) -> str | None:
-    """Return the value of ``--lang`` among unparsed words, or None."""
+    """Return the last value of ``--lang`` among unparsed words, as click will; else None."""
+    found = None
     for number, word in enumerate(args):
         if word.startswith("--lang="):
-            return word.removeprefix("--lang=")
-        if word == "--lang" and number + 1 < len(args):
-            return args[number + 1]
-    return None
+            found = word.removeprefix("--lang=")
+        elif word == "--lang" and number + 1 < len(args):
+            found = args[number + 1]
+    return found
 
 
 class TranslatedCommand(click.Command):

@@ -222,7 +222,7 @@ class Screen:
     def show(
         self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
     ) -> None:
-        """Show as much of what ``body`` prints as fits; then notes, a last line and the keys."""
+        """Show as much of what ``body`` prints as fits; then a last line, notes and the keys."""
         below = [last] if last is not None else []
         below += [Text(note, "yellow") for note in notes]
         self._shown, self._top = Content(self.lines(body), below), 0
@@ -271,7 +271,7 @@ class Screen:
         ]
 
     def room(self) -> int:
-        """Return how many lines there are above notes, last line and keys."""
+        """Return how many lines there are above last line, notes and keys."""
         below = [*self._shown.below, self.keys_shown()]
         # Two lines less: a blank one, and the line of the cursor.
         taken = sum(len(self.console.render_lines(text)) for text in below) + 2

@@ -71,7 +71,7 @@ class Settings(Record):
 
 @dataclass(frozen=True, slots=True)
 class WorkerHello(Record):
-    """A worker's first message: the sandbox's guarantees that hold and don't, limits in force."""
+    """A worker's first message: the sandbox's mode, which guarantees hold, the limits in force."""
 
     mode: str
     guarantees: tuple[str, ...]

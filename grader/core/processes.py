@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -22,8 +23,8 @@ OUT_OF_MEMORY = (
 
 def oom_kills() -> int:
     """Return how many processes this kernel has killed because memory ran out; 0 if unknown."""
-    counts = dict(line.split() for line in _proc("vmstat").splitlines())
-    return int(counts.get(b"oom_kill", 0))
+    found = re.search(rb"^oom_kill (\d+)", _proc("vmstat"), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def run_delay(pid: int | str) -> float:
@@ -32,7 +33,7 @@ def run_delay(pid: int | str) -> float:
     Source: the second number of /proc/PID/schedstat (sched-stats in the kernel's documentation).
     """
     fields = _proc(f"{pid}/schedstat").split()
-    return int(fields[1]) / 1e9 if fields else 0.0
+    return int(fields[1]) / 1e9 if len(fields) > 1 else 0.0
 
 
 def has_children(pid: int) -> bool | None:
@@ -55,7 +56,9 @@ def cpu_seconds(pid: int | str) -> float:
     if sys.platform == "win32":
         return 0.0
     fields = _proc(f"{pid}/stat").rpartition(b")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+    if len(fields) <= 12:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _proc(name: str) -> bytes:

@@ -286,7 +286,7 @@ class ZipEntry(Entry):
 
 
 class Unzipped(contextlib.ExitStack):
-    """Files, including those inside zips among them, which it closes at its end.
+    """Files, and those inside zips among them. The zips are closed when the block ends.
 
     ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """

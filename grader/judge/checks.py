@@ -420,11 +420,12 @@ def _disagreement(
         return jacobian_figure(function, inputs, **tolerances)
     y = function(*inputs.values())
     v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape).requires_grad_()
-    return jacobian_figure(gradient_of(function), {**inputs, "v": v}, **tolerances)
+    incoming = "grad_output" if "v" in inputs else "v"
+    return jacobian_figure(gradient_of(function), {**inputs, incoming: v}, **tolerances)
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of bools; raise NotStarted if all are ``...``, else CheckFailure."""
+    """Return predictions; raise NotStarted if all are ``...``, CheckFailure if one is no bool."""
     found = getattr(student, name)
     if not isinstance(found, dict):
         facts = {"name": name, "type": type_name(found)}

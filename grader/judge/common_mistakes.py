@@ -84,9 +84,14 @@ def common_no_return(failure: Failure, student: Student) -> Facts | None:
     return {"function": failure.about, "printed": printed}
 
 
-def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of what the check is about; ``student`` may be the reference."""
-    return student.source.definitions.get(failure.about)
+def definition(failure: Failure, student: Student) -> ast.FunctionDef | ast.ClassDef | None:
+    """Return the function or class that the check is about, in its last definition; ``student`` may
+    be the reference.
+    """
+    for node in reversed(student.source.tree.body):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about:
+            return node
+    return None
 
 
 def gives_a_value(node: ast.FunctionDef) -> bool:
@@ -333,10 +338,10 @@ def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names for .grad, not a copy, from before a backward that are subtracted after it."""
+    """Yield names that refer to .grad, not to a copy, before a backward, and are subtracted."""
     nodes = list(ast.walk(function))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    backwards = [one.lineno for one in calls if ast.unparse(one.func).endswith(".backward")]
+    backwards = [one.lineno for one in calls if getattr(one.func, "attr", "") == "backward"]
     subtracted = {
         name.id
         for node in nodes

@@ -12,7 +12,7 @@ a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set"
 anything else                ``{"other": text}``; a complex tensor too
 ==========================  ======================================================================
 
-``core.value_text`` turns it into text.
+``core.text`` turns it into text.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ Rule = Callable[["Failure", Student], Facts | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, and what a rule may use; ``call`` can be repeated."""
+    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated."""
 
     check: str
     about: str

@@ -63,7 +63,9 @@ class Step:
 
 
 class Recorder(TorchFunctionMode):
-    """The steps of one check; during its block, methods of the session record their calls."""
+    """The steps of one check. During its block, methods of the session record their calls; values
+    pass through unchanged, so recording changes no verdict.
+    """
 
     def __init__(self, session: Any) -> None:
         super().__init__()

@@ -183,7 +183,7 @@ def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Fact
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
     """Return the line to show: where the code raised; the header of a definition that could not be
     called; the entry of a dictionary that the facts name; the only return at the end; else the
-    header of the definition (but see ``returned_lines``).
+    header of the definition (but see ``find_returned_lines``).
     """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
@@ -245,8 +245,9 @@ def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
     Outcome, points, titles and the beginning of each text always stay.
     """
     for shorten in SHORTER:
-        if size_of(result) > room:
-            result = shorten(result)
+        if size_of(result) <= room:
+            break
+        result = shorten(result)
     return result, size_of(result)
 
 

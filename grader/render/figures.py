@@ -22,7 +22,7 @@ from grader.core.pictures import (
 from grader.core.text import number_text
 from grader.render.graph.draw import TreeLine, draw_svg, legend, tree_lines
 from grader.render.graph.heatmap import draw_heatmap
-from grader.render.graph.plot import columns, draw_plot, plot_lines, table
+from grader.render.graph.plot import aligned, draw_plot, plot_lines, table
 
 MOST_LINES = 12
 """How many lines of a tree a terminal shows below a failed check; the page has all of it."""
@@ -60,7 +60,7 @@ def cards(data: object) -> tuple[Prediction, ...]:
 
 
 def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
-    """Return a figure as lines for a terminal, in full if ``whole``; a plot has no others."""
+    """Return a figure for a terminal, in full if ``whole``; a plot is not shown otherwise."""
     try:
         figure = read_figure(data)
         drawn = DRAWN[type(figure)]
@@ -185,7 +185,7 @@ def whole_plot(plot: PlotFigure, tr: Catalogue, width: int) -> list[Text]:
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
-    head, *lines = columns([heads, *rows])
+    head, *lines = aligned([heads, *rows])
     return [Text(f"  {head}", "dim"), *(Text(f"  {line}") for line in lines)]
 
 

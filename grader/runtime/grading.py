@@ -96,7 +96,7 @@ def grade_lesson(
 def judge(
     client: ForkServerClient, lesson: Lesson, file: LessonFile, settings: Settings
 ) -> JudgeResult:
-    """Have a lesson judged; if memory runs out, once more, by a new fork server."""
+    """Have a lesson judged; if memory runs out, again, by a fork server with no other lesson."""
     task = task_for(file, settings)
     try:
         return client.judge(lesson, task)

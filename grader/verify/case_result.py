@@ -24,7 +24,7 @@ from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 WANTED = {"solution": Outcome.PASSED, "accepted": Outcome.PASSED, "stub": Outcome.NOT_STARTED}
-"""The outcome of every check, by the kind of case."""
+"""The outcome that every check must have, by the kind of case."""
 ENGINE = "common_"
 """The prefix in the names of mistakes that the engine recognizes in any lesson."""
 SPOILER = "spoiler"
@@ -40,10 +40,11 @@ DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict: solution, stub, accepted, mistake, near miss or spoiler."""
+    """A file with a known verdict."""
 
     lesson: Lesson
     kind: str
+    """``solution``, ``stub``, ``accepted``, ``mistake``, ``near miss`` or ``spoiler``."""
     name: str
     source: str
 
@@ -231,7 +232,9 @@ def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
 
 
 def spoiler_problems(found: Found) -> Iterator[str]:
-    """Yield each check that is passed only by writing, and what went wrong for a spoiler alone."""
+    """Yield a problem for each check that an answer passes only because it writes into its
+    arguments, and what went wrong for a spoiler alone.
+    """
     known = {
         text
         for case, runs in found.items()

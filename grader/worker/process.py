@@ -225,7 +225,7 @@ class Worker:
     def reply(
         self, request: Frame, result: Any, inputs: list[Tensor], before: list[Before]
     ) -> Frame:
-        """Return the encoded result, whether its graph is kept, and writes to the inputs known from
+        """Return the encoded result, whether its graph is kept, and the inputs that changed since
         ``before``.
         """
         encoder = Encoder(strided=False, keep=self.objects.keep)
@@ -235,7 +235,7 @@ class Worker:
         return Frame({"value": value, "kept": kept, "mutated": mutated}, encoder.blob + more)
 
     def mutated(self, inputs: list[Tensor], before: list[Before]) -> tuple[list[Any], bytes]:
-        """Return the new contents of inputs that were written to, each with its position."""
+        """Return inputs that were written to, of those in ``before``: positions and contents."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]

@@ -48,7 +48,7 @@ class ExportRequest:
 
 
 PAGE = "report.html"
-"""The name of a submission's page in another system."""
+"""The name of a submission's page in another system; ``classroom50_start`` has it, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ class GradebookEntry:
         return max(0.0, round(earned - self._lost(earned) + changed, 4))
 
     def public(self, tr: Catalogue | None = None) -> PublicEntry:
-        """Return the entry as its students may see it, with texts translated by ``tr``."""
+        """Return the entry as its students may see it; ``tr`` translates what is said instead."""
         parts = {one.name: getattr(self, one.name) for one in fields(self)}
         return PublicEntry(**parts | {"report": self.report and withheld(self.report, tr)})
 

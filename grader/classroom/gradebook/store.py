@@ -442,7 +442,7 @@ class Gradebook:
         return {name for (name,) in self.db.execute(query)}
 
     def set_absent(self, absent: Iterable[Absent]) -> None:
-        """Replace the rows of students without a submission, each as ``Absent`` has it."""
+        """Replace the rows of students without a submission (see ``Absent``)."""
         with transaction(self.db):
             self.db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
             self.db.executemany(

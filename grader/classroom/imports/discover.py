@@ -88,7 +88,7 @@ def find_class(
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
-    """Return the entries of a folder or a zip, and the paths that lead out of the zip."""
+    """Return the entries of a folder or a zip, which stays open, and paths that lead out of it."""
     try:
         if place.is_dir():
             return folder_entries(place), []

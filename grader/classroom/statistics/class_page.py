@@ -174,7 +174,7 @@ def report_link(person: StudentSummary) -> str | None:
 
 
 def data_numbers(values: Iterable[int]) -> str:
-    """Return numbers for a data attribute, with blanks around each: a search can find one."""
+    """Return numbers for a data attribute, with blanks around each, so that one can be found."""
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""
 
@@ -199,6 +199,7 @@ def mini_bars(
 ) -> Mapping[str, object]:
     """Draw a submission's lessons: full marks, partial marks, a flat line if not handed in."""
     paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
+    # A row has no points of lessons that only later submissions have.
     for place, (got, lesson) in enumerate(zip(points, lessons, strict=False)):
         left = place * (BAR_WIDTH + BAR_GAP)
         kind, height = "none", 1

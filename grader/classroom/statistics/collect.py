@@ -261,7 +261,7 @@ class UnnamedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two mistakes that ``both`` people made."""
+    """Two mistakes, and the number of people who made ``both``."""
 
     one: MistakeCount
     other: MistakeCount
@@ -269,7 +269,7 @@ class Together:
 
     @property
     def share(self) -> float:
-        """Their share among all who made either mistake: the Jaccard index (Jaccard 1912)."""
+        """The share of these people among all who made either: the Jaccard index (Jaccard 1912)."""
         return self.both / (self.one.people.count + self.other.people.count - self.both)
 
     @property

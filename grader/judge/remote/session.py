@@ -747,7 +747,7 @@ class StudentSession:
         return Response(structure, tensors, requires_grad, handle, self)
 
     def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Note what the student's code wrote into its copies; unless allowed, no check passes."""
+        """Note writes into the copies of inputs: unless they are allowed, the check can't pass."""
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
                 raise BrokenFrame("a malformed entry for a changed input")

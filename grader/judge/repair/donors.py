@@ -261,6 +261,7 @@ class _Writer:
         self.helpers = helpers
 
     def edits(self, units: Sequence[Unit], number: int) -> Iterator[Edit]:
+        """Yield edits with a donor's code at one place, then at several together."""
         near = len(units) <= NEAR_UNITS
         for unit in units:
             parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
@@ -282,7 +283,7 @@ class _Writer:
 
     def rank(self, part: Difference, *, near: bool) -> int:
         """Return the rank of one place, before the donor's number is added."""
-        if self.computes_again(part):
+        if self.computes_again(part):  # the mistake may be in the other call
             return UNLIKELY
         return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
@@ -590,7 +591,7 @@ def _gap(
 
 
 ALIKE = 0.25
-"""How similar, from 0 to 1, the uses of two variables are that count as the same."""
+"""From this similarity of their uses on, from 0 to 1, two variables count as the same."""
 SAME_NAME = 0.3
 """How much an equal name adds to the similarity."""
 NAMING_NODES = (*FUNCTIONS, ast.ExceptHandler)

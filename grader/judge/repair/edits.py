@@ -483,7 +483,7 @@ class _Link(NamedTuple):
 
 
 def idle_variables(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield, by function, the variables and inner functions that nothing depends on."""
+    """Yield, by function, variables and inner functions that no result or condition needs."""
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
             if isinstance(node, FUNCTIONS):

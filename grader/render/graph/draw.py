@@ -77,8 +77,8 @@ class Drawing:
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        drawing = str(self) if place.suffix == ".txt" else self._repr_svg_()
-        place.write_text(f"{drawing}\n", "utf-8", newline="\n")
+        drawn = str(self) if place.suffix == ".txt" else self._repr_svg_()
+        place.write_text(f"{drawn}\n", "utf-8", newline="\n")
         return place
 
 
@@ -382,7 +382,9 @@ def drawing(
     *,
     sheets: Sequence[str] = (),
 ) -> str:
-    """Return the ``svg`` element with these parts, a line each; a file needs style ``sheets``."""
+    """Return the ``svg`` element with ``head``, its title and description, and these parts, a line
+    each; empty ones are left out. A separate file needs style ``sheets``.
+    """
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     begin = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size}>'
     style = element("style", inlined(*sheets)) if sheets else ""

@@ -345,10 +345,10 @@ def _bar(cells: float) -> str:
 def table(panel: PlotPanel, tr: Catalogue) -> str:
     """Return the values as columns of text: x, and each series' value there."""
     heads = [panel.x.label or "x", *(series_label(one, tr) for one in panel.series)]
-    return "\n".join(columns([heads, *_rows(panel)]))
+    return "\n".join(aligned([heads, *_rows(panel)]))
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of cells as lines, in which cells are aligned below each other."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(set_cell_size, row, widths)).rstrip() for row in rows]

@@ -121,8 +121,7 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
 
     with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        progress = contextlib.nullcontext(kill_one)
-        monkeypatch.setattr(batch_screen, "grading_progress", lambda *_: progress)
+        monkeypatch.setattr(batch_screen.Meter, "update", lambda _, done: kill_one(done))
         status = grade_class(small_course, there)
         assert client.run(eval, IN_TORCH) == dict.fromkeys(client.nthreads(), False)
         assert len(client.nthreads()) == 1

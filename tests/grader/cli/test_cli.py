@@ -303,6 +303,7 @@ def test_bad_input_ends_with_2_on_standard_error(
         (["run", "--lang"], None),
         (["run", "--lang", "ko", "-h"], "ko"),
         (["--seed", "1", "--lang=ko"], "ko"),
+        (["--lang=en", "--lang", "ko"], "ko"),
     ],
 )
 def test_the_language_is_seen_before_words_are_parsed(words: list[str], lang: str | None) -> None:

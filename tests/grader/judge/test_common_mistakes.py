@@ -162,6 +162,8 @@ def test_nothing_is_returned() -> None:
     assert "prints" not in named(None, WANTED, source="def f(x):\n    y = x\n")[1]
     assert named(None, WANTED, source="def f(x):\n    return None\n")[0] == found
     assert named(None, WANTED, source="def f(x):\n    if x:\n        return x\n")[0] is None
+    twice = "def f(x):\n    return x\ndef f(x):\n    y = x\nf = g(f)\n"  # the last one counts
+    assert named(None, WANTED, source=twice)[0] == found
     silent = "def f(x):\n    x.sum().backward()\n"  # where None is the gradient, not the result
     assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
 
