@@ -21,14 +21,8 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from grader import __version__
-from grader.cli.options import (
-    TranslatedCommand,
-    complete_lesson,
-    marked,
-    misuse,
-    short_path,
-    words_for,
-)
+from grader.cli.help import TranslatedCommand, marked, misuse, words_for
+from grader.cli.options import complete_lesson, short_path
 from grader.core.errors import ExitCode, GraderError, UsageError
 
 

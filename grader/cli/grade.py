@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
     PATH,
-    TranslatedCommand,
     complete_lesson,
     course,
     course_option,

@@ -15,7 +15,8 @@ from typing import Any
 import click
 from rich.text import Text
 
-from grader.cli.options import PATH, TranslatedCommand, lang_option, write_file
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import PATH, lang_option, write_file
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.messages import TraceProblem, TraceRequest, read_traced

@@ -19,13 +19,8 @@ from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.options import (
-    TranslatedCommand,
-    complete_lesson,
-    course,
-    course_option,
-    lang_option,
-)
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import complete_lesson, course, course_option, lang_option
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
 from grader.core.errors import UsageError

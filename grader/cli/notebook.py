@@ -28,16 +28,8 @@ from typing import Any
 import click
 
 from grader.cli import COMMANDS
-from grader.cli.options import (
-    TranslatedCommand,
-    course,
-    course_option,
-    lang_option,
-    misuse,
-    peek_language,
-    sandbox_option,
-    seed_option,
-)
+from grader.cli.help import TranslatedCommand, misuse, peek_language
+from grader.cli.options import course, course_option, lang_option, sandbox_option, seed_option
 from grader.cli.selection import select
 from grader.cli.workspace import IN_NOTEBOOK, keep
 from grader.core.errors import CourseError, GraderError, UsageError

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -88,7 +87,12 @@ def release(folder: Path, lessons: tuple[str, ...], hints: str, course_root: Pat
 @pages_lang_option
 @course_option
 def gradescope(
-    file: Path, lessons: tuple[str, ...], lang: str | None, course_root: Path | None, **options: Any
+    file: Path,
+    lessons: tuple[str, ...],
+    hidden_checks: str,
+    accept_near_names: bool,
+    lang: str | None,
+    course_root: Path | None,
 ) -> None:
     """Make the autograder zip that Gradescope takes.
 
@@ -96,7 +100,14 @@ def gradescope(
     """
     found = course(course_root)
     chosen = chosen_lessons(found, lessons)
-    gradescope_zip(found, chosen, file, lang=wanted_language(lang), **options)
+    gradescope_zip(
+        found,
+        chosen,
+        file,
+        hidden_checks=hidden_checks,
+        lang=wanted_language(lang),
+        accept_near_names=accept_near_names,
+    )
     count = counted(len(chosen), "lesson")
     print(
         f"{file} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu"
@@ -106,8 +117,8 @@ def gradescope(
         "It contains the solutions: do not give it to students. Each result says which guarantees"
         " of the sandbox hold in Gradescope's container."
     )
-    if (when := options["hidden_checks"]) != "visible":
-        print(f"Hidden checks are {when}: students see no total while one is hidden.")
+    if hidden_checks != "visible":
+        print(f"Hidden checks are {hidden_checks}: students see no total while one is hidden.")
 
 
 STEPS = """\

@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.grade import waiting
+from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
     SEED,
-    TranslatedCommand,
     complete_check,
     course,
     course_option,

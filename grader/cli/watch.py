@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader.cli.help import TranslatedCommand
 from grader.cli.options import (
-    TranslatedCommand,
     chosen_lessons,
     complete_lesson,
     course,

@@ -18,7 +18,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.options import PATH, TranslatedCommand, course, course_option, lang_option
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import PATH, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language

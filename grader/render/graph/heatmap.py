@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from grader.core.i18n import Catalogue
 from grader.core.pictures import JacobianFigure
 from grader.core.text import number_text
-from grader.render.graph.draw import SMALL_CELL, drawing, element, text_at, titled
+from grader.render.graph.svg import SMALL_CELL, drawing, element, text_at, titled
 
 CELL_HEIGHT = 26.0
 MARGIN, HEAD, LABEL = 10.0, 44.0, 46.0

@@ -17,15 +17,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.pictures import PlotPanel, Series
 from grader.core.text import number_text
-from grader.render.graph.draw import (
-    SMALL_CELL,
-    SMALL_LINE,
-    drawing,
-    element,
-    short,
-    text_at,
-    titled,
-)
+from grader.render.graph.svg import SMALL_CELL, SMALL_LINE, drawing, element, short, text_at, titled
 
 BEYOND = 1.2
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""

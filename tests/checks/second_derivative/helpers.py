@@ -64,6 +64,8 @@ def critic(draw, column=False, dtype=torch.float64):
     """A function of rows of three numbers with two parameters, and the parameters by name."""
     w = draw.tensor(3, 2, low=0.8, high=1.5, dtype=dtype, requires_grad=True)
     v = both_signs(draw, 2, *[1] * column, low=1.0, dtype=dtype)
+    with torch.no_grad():  # where the two cancel, all gradients would be small, and much alike
+        v *= (2 / (w @ v).norm()).clamp(min=1)
     return Formula(COLUMN_CRITIC if column else CRITIC, W=w, v=v), {"W": w, "v": v}
 
 

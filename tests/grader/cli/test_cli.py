@@ -25,7 +25,7 @@ from rich.cells import cell_len
 import grader
 from grader.cli import COMMANDS, SECTIONS, cli
 from grader.cli.grade import run
-from grader.cli.options import MARK, peek_language
+from grader.cli.help import MARK, peek_language
 from grader.cli.workspace import quoted
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course, load_course

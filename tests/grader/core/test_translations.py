@@ -13,7 +13,7 @@ import polib
 import pytest
 
 import grader
-from grader.cli import COMMANDS, SECTIONS, cli, notebook, options
+from grader.cli import COMMANDS, SECTIONS, cli, help, notebook
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.judge import runner
 
@@ -21,7 +21,7 @@ PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
 MODULES = """
     classroom/exports/classroom50
-    cli/__init__ cli/grade cli/graph cli/learner cli/notebook cli/options cli/replay
+    cli/__init__ cli/grade cli/graph cli/help cli/learner cli/notebook cli/options cli/replay
     cli/selection cli/watch cli/watch_screen cli/workspace core/i18n course/course
     course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
     render/graph/tracing_process render/terminal
@@ -91,8 +91,8 @@ def test_what_a_person_should_look_at_has_korean_words() -> None:
 
 def write_all_help(command: click.Command, tr: Catalogue) -> None:
     context = click.Context(command, info_name="grade")
-    options.write_help(command, context.make_formatter(), tr)
-    options.write_options(command, context, context.make_formatter(), tr)
+    help.write_help(command, context.make_formatter(), tr)
+    help.write_options(command, context, context.make_formatter(), tr)
 
 
 def test_help_has_korean_words() -> None:
