@@ -131,7 +131,8 @@ class Judge:
         key = repr((settings.seed, settings.seeds))
         if key not in self.plans:
             self.plans = {key: {}}
-            self.plans = {key: self.recorded(checks, task, workers)}
+            with contextlib.suppress(EngineFault):  # then without plans
+                self.plans = {key: self.recorded(checks, task, workers)}
         return self.plans[key]
 
     def recorded(
