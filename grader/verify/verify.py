@@ -413,7 +413,7 @@ class VerdictCache:
         self._path = path
         self._course = course
         self._graders = {lesson.id: self._grader_now(lesson) for lesson in course.lessons}
-        self._settings = asdict(replace(settings, seed=0, prestart=False))
+        self._settings = asdict(replace(settings, seed=0, prestart=False, planned=False))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite.connect(path)

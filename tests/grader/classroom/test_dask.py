@@ -336,11 +336,11 @@ def test_a_copied_engine_with_one_changed_line_refuses(
         return found
 
     assert "ZeroDivisionError" in asked_there()["fault"]
-    report = copy / "core" / "report.py"
-    text = report.read_text("utf-8")
+    scoring = copy / "core" / "scoring.py"
+    text = scoring.read_text("utf-8")
     line = "return max_points if outcome is Outcome.PASSED else 0.0"
     assert line in text
-    report.write_text(text.replace(line, line.replace("max_points", "max_points / 2")), "utf-8")
+    scoring.write_text(text.replace(line, line.replace("max_points", "max_points / 2")), "utf-8")
     said = asked_there()["refused"]
     assert f"the client has {engine_hash()}" in said
 
