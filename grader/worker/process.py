@@ -89,6 +89,7 @@ class Worker:
         self.calls: dict[int, Call] = {}
         self.objects = Objects()
         self.sent: list[Tensor] = []
+        self.warned: dict[Any, Any] = {}
 
     def answer(self, request: Frame) -> bytes:
         """Drop the handles and objects that the judge no longer uses; return the packed reply.
@@ -102,6 +103,8 @@ class Worker:
         if body.get("forget"):
             self.objects = Objects()
             self.sent.clear()
+        if "warned" in body:
+            self.remember_warnings(body["warned"])
         if "trace" in body:
             traced = ReturnedLine(self.filename, *body["trace"])
             with traced.watching():
@@ -113,6 +116,17 @@ class Worker:
             return pack({"id": body["id"], **reply}, blob, most=MAX_VALUES)
         except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
             return pack({"id": body["id"], **unsendable(error).body})
+
+    def remember_warnings(self, way: str) -> None:
+        """Keep a copy of which warnings the student's module has shown, or restore it, so that a
+        check that begins again shows them again.
+        """
+        registry = vars(self.student).setdefault("__warningregistry__", {})
+        if way == "keep":
+            self.warned = dict(registry)
+        else:
+            registry.clear()
+            registry.update(self.warned)
 
     def reply_to(self, request: Frame) -> Frame:
         """Return the reply to one request, whatever the student's code does."""
