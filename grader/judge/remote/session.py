@@ -142,7 +142,9 @@ class StudentSession:
         self._oom_kills = oom_kills()
         self._printed = self._printed_before = ""
         self._warned = ""
-        """What the worker is to do with its record of warnings, which are shown once."""
+        """What the worker is to do about warnings, which Python shows once: ``keep`` those that it
+        has shown so far in mind, or ``restore`` that state.
+        """
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
