@@ -26,11 +26,12 @@ import os
 import signal
 import sys
 import types
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import FrameType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 import torch
 from torch import Tensor
@@ -79,6 +80,38 @@ def open_streams() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
+Warned = tuple[str, type[Warning], int]
+"""A warning's text, class and line: the key under which Python remembers that it was shown."""
+
+
+def note_warnings() -> list[Warned]:
+    """Note from now on which warnings are shown; return the list of them."""
+    shown: list[Warned] = []
+    show = warnings.showwarning
+
+    def noting(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        shown.append((str(message), category, lineno))
+        show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = noting
+    return shown
+
+
+def forget_warnings(shown: Collection[Warned]) -> None:
+    """Let these warnings be shown again, for a check that begins again."""
+    for module in list(sys.modules.values()) if shown else ():
+        registry = getattr(module, "__dict__", {}).get("__warningregistry__", {})
+        for one in shown:
+            registry.pop(one, None)
+
+
 class Worker:
     """One student's module, and the calls that the judge still refers to."""
 
@@ -89,6 +122,7 @@ class Worker:
         self.calls: dict[int, Call] = {}
         self.objects = Objects()
         self.sent: list[Tensor] = []
+        self.warned = note_warnings()
 
     def answer(self, request: Frame) -> bytes:
         """Drop the handles and objects that the judge no longer uses; return the packed reply.
@@ -102,6 +136,10 @@ class Worker:
         if body.get("forget"):
             self.objects = Objects()
             self.sent.clear()
+        if body.get("warned") == "keep":
+            self.warned.clear()
+        elif "warned" in body:
+            forget_warnings(self.warned)
         if "trace" in body:
             traced = ReturnedLine(self.filename, *body["trace"])
             with traced.watching():

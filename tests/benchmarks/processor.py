@@ -1,6 +1,6 @@
 """Measure the processor time of a right submission in supervisor, fork server, judge and worker.
 
-    python tests/benchmarks/processor.py LESSON,LESSON [--rounds N]
+    python tests/benchmarks/processor.py LESSON,LESSON [--rounds N] [--planned]
 
 A fork server grades submissions that differ, one after another, once everything is warm. Prints a
 row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times are
@@ -13,6 +13,7 @@ import argparse
 import os
 import time
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from lessons import COURSE, SETTINGS
@@ -69,7 +70,9 @@ def main() -> None:
     )
     options.add_argument("lessons")
     options.add_argument("--rounds", type=int, default=60)
+    options.add_argument("--planned", action="store_true", help="ask ahead, as in a batch")
     arguments = options.parse_args()
+    settings = replace(SETTINGS, planned=arguments.planned)
     print(f"{'ms of a submission':20}{'wall':>8}", *(f"{name:>16}" for name in PROCESSES))
     for name in arguments.lessons.split(","):
         lesson = COURSE.lesson(name)
@@ -79,7 +82,7 @@ def main() -> None:
                 if number == 5:
                     before, began = by_process(), time.perf_counter()
                 text = f"{source}\n# submission {number}\n"
-                grade_lesson(client, lesson, LessonFile(name, lesson.filename, text), SETTINGS)
+                grade_lesson(client, lesson, LessonFile(name, lesson.filename, text), settings)
             wall, after = time.perf_counter() - began, by_process()
         columns = []
         for process in PROCESSES:

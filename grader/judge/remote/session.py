@@ -141,6 +141,10 @@ class StudentSession:
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = self._printed_before = ""
+        self._warned = ""
+        """What the worker is to do about warnings, which Python shows once: ``keep`` those that it
+        has shown so far in mind, or ``restore`` that state.
+        """
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -565,6 +569,7 @@ class StudentSession:
         if self._planned is not None:
             if not self._planned.begun:
                 self._printed = self._printed_before = self.take_output()
+                self._warned = "keep"
             if self._planned.ask(question):
                 self._ahead += [self._transmit(one) for one in self._planned.due()]
                 return self._receive(self._ahead.popleft())
@@ -583,6 +588,8 @@ class StudentSession:
             extra: dict[str, Any] = {"id": number, "free": freed, "forget": self._forget_objects}
             if self._traced is not None:
                 extra["trace"] = self._traced
+            if self._warned:
+                extra["warned"], self._warned = self._warned, ""
             if question.scenario and question.scenario not in worker.scenarios:
                 extra["source"] = scenario_with_definitions(self._scenarios, question.scenario)
             data = pack_text(joined(as_json(extra).encode("ascii"), question.text), question.blob)
@@ -643,6 +650,7 @@ class StudentSession:
                 self._awaited.popleft()
         self._forget_answers()
         self._forget_objects = True
+        self._warned = "restore"
         self.plans = {}
         self.take_output()
         self._printed = self._printed_before
