@@ -34,7 +34,6 @@ DECORATORS = frozenset(
     "abstractmethod classmethod contextmanager dataclass enable_grad no_grad once_differentiable"
     " property staticmethod total_ordering".split()
 )
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def keeps_no_state(nodes: Iterable[ast.AST], tree: ast.Module) -> bool:

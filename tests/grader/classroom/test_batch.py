@@ -672,7 +672,7 @@ def test_a_host_that_dies_is_replaced_and_the_submission_tried_once_more(batch: 
 def test_a_fault_of_ours_is_no_zero_and_is_tried_again_by_the_next_run(
     batch: SmallBatch, error: Exception, state: str
 ) -> None:
-    """Whether the engine reports it, or a bug of ours raises: it is one row."""
+    """It costs one row, whether the engine reports it or an exception of our own is raised."""
 
     def fail(task: Task) -> None:
         if task.source == WRONG:

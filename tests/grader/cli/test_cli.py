@@ -331,7 +331,7 @@ def test_every_error_has_its_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One of ours is shown as a message, not as a traceback."""
+    """A known error is shown as a message, not as a traceback."""
 
     def fail(*_: object, **__: object) -> None:
         raise error
