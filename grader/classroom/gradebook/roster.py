@@ -1,7 +1,7 @@
 """Read a roster, and match submissions to it: by ids, then by names.
 
 A roster is a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
-Columns are recognized by their headers, in English and Korean. Classroom 50's are
+``roster_columns`` says what its columns mean. Classroom 50's are
 ``username,first_name,last_name,email,section,github_id`` and whatever else a teacher added:
 https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV fields". Ambiguous
 matches are reported.
@@ -12,15 +12,36 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
-from grader.classroom.gradebook.entry import read_extension
+from grader.classroom.gradebook.identity import (
+    GROUP_NUMBER,
+    NO_GROUP,
+    NUMBER,
+    Key,
+    called_alike,
+    contradict,
+    id_keys,
+    number_keys,
+)
+from grader.classroom.gradebook.roster_columns import (
+    FAMILY,
+    GIVEN,
+    NAMES,
+    Cell,
+    details_of,
+    field_of,
+    ids_of,
+    kinds_of,
+    name_of,
+)
+from grader.classroom.gradebook.teams import as_group, find_teams
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
-from grader.core.text import as_utc
 
 DELIMITERS = ",;\t|"
 
@@ -59,47 +80,6 @@ def _text(path: Path) -> str:
     raise UsageError(f"{path}:{line} is neither UTF-8 nor CP949. Save it as CSV in UTF-8")
 
 
-NAMES = ("name", "student", "student_name", "full_name", "이름", "성명", "학생")
-GIVEN = ("first_name", "firstname", "given_name")
-FAMILY = ("last_name", "lastname", "surname", "family_name")
-IDS = {
-    "id": "id",
-    "canvas_id": "canvas_id",
-    "user_id": "canvas_id",
-    "canvas_user_id": "canvas_id",
-    "sid": "sid",
-    "student_id": "sid",
-    "student_number": "sid",
-    "id_number": "sid",
-    "학번": "sid",
-    "sis_user_id": "sis_user_id",
-    "sis_id": "sis_user_id",
-    "sis_login_id": "sis_login_id",
-    "login_id": "sis_login_id",
-    "username": "username",
-    "user_name": "username",
-    "user": "username",
-    "login": "username",
-    "아이디": "username",
-    "github": "username",
-    "github_username": "username",
-    "github_id": "github_id",
-    "email": "email",
-    "e_mail": "email",
-    "email_address": "email",
-    "mail": "email",
-    "이메일": "email",
-    "moodle_participant": "moodle_participant",
-    "identifier": "moodle_participant",
-}
-"""Headers, as ``_field`` writes them, and the name of that id in ``StudentIdentity.ids``."""
-SECTION = ("section", "sections", "class_section", "lab", "분반", "반")
-DUE = ("due", "due_date", "extension", "extended_until", "마감", "연장")
-HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
-Row = list[tuple[str, str]]
-"""A line's cells that are not empty, each with its header."""
-
-
 @dataclass(frozen=True, slots=True)
 class Roster:
     """Students by their line in the file, and the problems of other lines."""
@@ -108,93 +88,74 @@ class Roster:
     problems: tuple[str, ...] = ()
 
 
-def read_roster(path: Path) -> Roster:
-    """Read a roster; a bad line becomes a problem. Raise UsageError with file and line."""
+def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
+    """Read a roster; times without an offset are in ``zone``. A bad line becomes a problem.
+
+    Raise UsageError with file and line if it is not a roster, or if a time can't be read.
+    """
     lines = csv_rows(path)
     if not lines:
         raise UsageError(
             f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid"
         )
     number, header = lines[0]
-    fields = [_field(cell) for cell in header]
-    ids = {field: IDS[field] for field in fields if field in IDS}
-    # In Canvas' own export, the column ID is Canvas' id.
-    if "id" in ids and {"sis_login_id", "sis_user_id"} & set(ids.values()):
-        ids["id"] = "canvas_id"
-    if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
+    fields = [field_of(cell) for cell in header]
+    kinds = kinds_of(fields)
+    if not kinds and not {*fields} & (NAMES | GIVEN | FAMILY):
         raise UsageError(
             f"{path}:{number}: no column names the students: {', '.join(header)[:120]}. Call one of"
             " them name, id, email, sid or username"
         )
     students: list[tuple[int, StudentIdentity]] = []
     problems: list[str] = []
-    for line, padded in lines[1:]:
-        cells = [cell.strip() for cell in padded]
-        # The second row of Canvas' export.
-        if cells[0].lower().startswith("points possible"):
-            continue
-        if any(cells[len(fields) :]):
+    for line, cells in lines[1:]:
+        if any(cell.strip() for cell in cells[len(fields) :]):
             problems.append(
                 f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out."
                 " Put quotation marks around cells that contain a comma"
             )
             continue
-        row = [(field, cell) for field, cell in zip(fields, cells, strict=False) if cell]
-        known = {ids[field]: cell for field, cell in row if field in ids}
-        any_id = known.get("username") or known.get("email") or next(iter(known.values()), "")
-        name = _name(row) or any_id
+        row = [
+            Cell(field, cell.strip())
+            for field, cell in zip(fields, cells, strict=False)
+            if cell.strip()
+        ]
+        ids = ids_of(row, kinds)
+        any_id = ids.get("username") or ids.get("email") or next(iter(ids.values()), "")
+        name = name_of(row) or any_id
+        if "canvas_id" in kinds.values() and not ids and is_canvas_row(cells, name):
+            continue
         if not name:
             problems.append(
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        details = _details(row, f"{path}:{line}", problems)
-        students.append((line, StudentIdentity(name, known, details)))
-    return Roster(tuple(students), tuple(problems))
+        details = details_of(row, name, ids, f"{path}:{line}", zone)
+        students.append((line, StudentIdentity(name, ids, details)))
+    return Roster(tuple(once(students)), tuple(problems))
 
 
-def _details(row: Row, where: str, problems: list[str]) -> dict[str, str]:
-    """Return a line's section and times; an invalid time becomes a problem."""
-    found = {
-        "section": _cell(row, SECTION),
-        "due": _cell(row, DUE),
-        "handed_in": _cell(row, HANDED_IN),
-    }
-    for key, read, also in (("due", read_extension, " or +2d"), ("handed_in", as_utc, "")):
-        try:
-            found[key] = found[key] and read(found[key])
-        except ValueError:
-            problems.append(
-                f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left out."
-                f" Write it like 2026-12-01T23:59+09:00{also}"
-            )
-            found[key] = ""
-    return {key: value for key, value in found.items() if value}
+def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
+    """Yield each student once, with all groups: a list of groups has a line for each of them."""
+    lines: dict[object, tuple[int, StudentIdentity]] = {}
+    for line, student in students:
+        same = (student.name, *sorted(student.ids.items())) if student.ids else line
+        first, known = lines.get(same, (line, student))
+        groups = [one.details["group"] for one in (known, student) if "group" in one.details]
+        details = student.details | known.details
+        if groups:
+            details["group"] = "; ".join(dict.fromkeys(groups))
+        lines[same] = first, replace(known, details=details)
+    yield from lines.values()
 
 
-def _field(cell: str) -> str:
-    """Return a header in lower case, with ``_`` for anything but letters and digits."""
-    words = "".join(c if c.isalnum() else " " for c in cell.strip().lower()).split()
-    return "_".join(words)
+def is_canvas_row(cells: Sequence[str], name: str) -> bool:
+    """Return whether a row without ids is one that Canvas adds below the header: the points
+    possible, indented in every language, or how grades are posted.
+    """
+    return not name or cells[0].startswith("  ") or name.casefold().startswith("points possible")
 
 
-def _name(row: Row) -> str:
-    return _cell(row, NAMES) or f"{_cell(row, GIVEN)} {_cell(row, FAMILY)}".strip()
-
-
-def _cell(row: Row, wanted: tuple[str, ...]) -> str:
-    return next((cell for field, cell in row if field in wanted), "")
-
-
-FAMILIES = {
-    "sis_login_id": "username",
-    "login": "username",
-    "sis_user_id": "sid",
-    "student_id": "sid",
-}
-"""Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
-
-Key = tuple[str, str]
 Absent = tuple[str, StudentIdentity, str | None]
 """The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
@@ -247,28 +208,95 @@ def match(
     *,
     taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster to submissions' students; no absent student gets a name in ``taken``."""
+    """Match a roster to submissions' students; no absent student gets a name in ``taken``.
+
+    A submission with the name of a group belongs to all members of the group.
+    """
     on_roster = dict(roster)
     if not on_roster:
         return MatchedStudents({}, (), ())
-    groups = dict(handed)
+    submissions = dict(handed)
+    teams = find_teams(submissions, on_roster)
     people = [
-        SubmittingStudent(name, one, (one.name, name) if len(students) == 1 else (one.name,))
-        for name, students in groups.items()
+        SubmittingStudent(
+            name,
+            as_group(one) if teams.in_moodle else one,
+            (one.name, name) if len(students) == 1 else (one.name,),
+        )
+        for name, students in submissions.items()
+        if name not in teams.members
         for one in students
     ]
-    lines, doubts, notes = _lines_of(people, on_roster)
-    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
+    clear = [person for person in people if person.submission not in teams.unclear]
+    persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
+    lines, doubts, notes = _lines_of(persons, on_roster)
+    strangers = [person for person in clear if person not in lines]
+    # An assignment in Moodle is one of persons or one of teams.
+    of_persons = any(NUMBER in person.student.ids for person in lines)
+    found = {name: {*teams.members.get(name, ())} for name in submissions}
+    students = {
+        name: tuple(on_roster[line] for line in teams.members.get(name, ())) for name in submissions
+    }
     for person in people:
         known_as = on_roster.get(lines.get(person, -1))
-        students[person.submission] += (_joined(person.student, known_as),)
-    known = set(lines.values())
-    absent = {line: student for line, student in on_roster.items() if line not in known}
-    strangers = [str(person) for person in people if person not in lines]
+        student = person.student if of_persons else as_group(person.student)
+        students[person.submission] += (_joined(person.student if known_as else student, known_as),)
+        found[person.submission] |= {lines[person]} if person in lines else set()
+    for name, of_those in teams.unclear.items():
+        for line in of_those:
+            doubts.setdefault(line, []).append(name)
+    absent = _absent(on_roster, set().union(*found.values()))
+    if not of_persons:
+        _doubt_strangers(absent, strangers, doubts)
+    _doubt_team_mates(absent, on_roster, found, doubts)
+    notes = [*teams.notes, *notes]
     if strangers:
-        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
-    rows = _lines_for(absent, doubts, {*groups, *taken})
+        notes.append(f"not found on the roster: {name_list(map(str, strangers), 10)}{TEAMS_TOO}")
+    rows = _lines_for(absent, doubts, {*submissions, *taken})
     return MatchedStudents(students, tuple(rows), tuple(notes))
+
+
+TEAMS_TOO = ". If teams are among them, add a column group to the roster, with each student's team"
+
+
+def _absent(on_roster: dict[int, StudentIdentity], known: set[int]) -> dict[int, StudentIdentity]:
+    """Return the students of other lines, without Canvas's test student and the staff."""
+    return {
+        line: student
+        for line, student in on_roster.items()
+        if line not in known and "role" not in student.details
+    }
+
+
+def _doubt_strangers(
+    absent: dict[int, StudentIdentity],
+    strangers: Sequence[SubmittingStudent],
+    doubts: dict[int, list[str]],
+) -> None:
+    """Add the submissions in Moodle that may be those of an absent student's team."""
+    for stranger in strangers:
+        if not stranger.student.ids.keys() & {NUMBER, GROUP_NUMBER}:
+            continue
+        in_no_group = stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP
+        for line, student in absent.items():
+            if not (in_no_group and "group" in student.details):
+                doubts.setdefault(line, []).append(str(stranger))
+
+
+def _doubt_team_mates(
+    absent: dict[int, StudentIdentity],
+    on_roster: dict[int, StudentIdentity],
+    found: dict[str, set[int]],
+    doubts: dict[int, list[str]],
+) -> None:
+    """Add the submissions of others in an absent student's group, if there are teams at all."""
+    if all(len(lines) < 2 for lines in found.values()):
+        return
+    for name, lines in found.items():
+        groups = {on_roster[line].details.get("group") for line in lines} - {None}
+        for line, student in absent.items():
+            if student.details.get("group") in groups:
+                doubts.setdefault(line, []).append(name)
 
 
 def _lines_of(
@@ -279,36 +307,42 @@ def _lines_of(
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
     notes: list[str] = []
-    for roster_keys, person_keys, several in STEPS:
+    for step in STEPS:
         known = set(lines.values())
+        numbers = any(
+            number_keys(one.student) & number_keys(on_roster[k]) for one, k in lines.items()
+        )
         index = PeopleIndex(
-            (line, roster_keys(student))
+            (line, step.on_roster(student))
             for line, student in on_roster.items()
-            if several or line not in known
+            if step.several or line not in known
         )
         links = {
             person: [
                 line
-                for line in index.find(person_keys(person))
+                for line in index.find(step.handed_in(person))
                 if line in among.get(person, on_roster)
             ]
             for person in people
             if person not in lines
         }
-        claims = Counter(line for found in links.values() for line in found)
-        for person, found in links.items():
-            if len(found) == 1 and (several or claims[found[0]] == 1):
+        fitting = {
+            person: [line for line in found if step.fits(person.student, on_roster[line], numbers)]
+            for person, found in links.items()
+        }
+        claims = Counter(line for found in fitting.values() for line in found)
+        for person, found in fitting.items():
+            if len(found) == 1 and (step.several or claims[found[0]] == 1):
                 lines[person] = found[0]
                 continue
             if len(found) > 1:
                 among[person] = found
-            if roster_keys is _names and found:
-                where = " or ".join(map(str, found))
+            if step.says and links[person]:
+                where = " or ".join(map(str, links[person]))
                 notes.append(
-                    f"{person} may be the student on line {where} of the roster, but this is not"
-                    " certain. Add a column with ids to the roster"
+                    f"{person} may be the student on line {where} of the roster, {step.says}"
                 )
-                for line in found:
+                for line in links[person]:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
 
@@ -319,8 +353,11 @@ def _lines_for(
     for line, student in absent.items():
         name = f"{student.name} (roster, line {line})" if student.name in taken else student.name
         taken.add(name)
-        who = " or ".join(dict.fromkeys(doubts.get(line, ())))
-        doubt = f"on line {line} of the roster; {who} may be this student, but this is not certain"
+        who = name_list(dict.fromkeys(doubts.get(line, ())), 5)
+        doubt = (
+            f"on line {line} of the roster; {who} may be this student or the student's team, but"
+            " this is not certain"
+        )
         yield name, student, doubt if who else None
 
 
@@ -339,15 +376,18 @@ def _joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentId
     return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details)
 
 
-def _ids(student: StudentIdentity) -> set[Key]:
-    return {
-        (FAMILIES.get(key, key), value.strip().casefold()) for key, value in student.ids.items()
-    }
-
-
 def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:
-    ids = _ids(person.student)
+    ids = id_keys(person.student)
     return ids | {("id", value) for _, value in ids}
+
+
+def _numbers(person: SubmittingStudent) -> set[Key]:
+    return number_keys(person.student)
+
+
+def _numbers_on_roster(student: StudentIdentity) -> set[Key]:
+    """Return the keys of Moodle's numbers, and of ids that may be such numbers."""
+    return number_keys(student) | {key for key in id_keys(student) if key[0] == "id"}
 
 
 def _values(student: StudentIdentity) -> set[Key]:
@@ -366,13 +406,54 @@ def _names_called(person: SubmittingStudent) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
 
-STEPS: tuple[
-    tuple[Callable[[StudentIdentity], set[Key]], Callable[[SubmittingStudent], set[Key]], bool], ...
-] = (
-    (_ids, _ids_of_any_kind, True),
-    (_values, _called, False),  # folders are often called after a login or a student number
-    (_names, _names_called, False),
+Fits = Callable[[StudentIdentity, StudentIdentity, bool], bool]
+
+
+def _always(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return True
+
+
+def _called_alike(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return called_alike(student, line)
+
+
+def _not_another(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return not contradict(student, line, numbers=numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A way to match: the keys of a roster's line, and those of a submission's student.
+
+    ``several``: a line may match several students (somebody in two teams). ``fits`` says whether
+    the two may be one person, given whether the roster has Moodle's numbers of this assignment.
+    ``says`` is what a note says about a match that is not made.
+    """
+
+    on_roster: Callable[[StudentIdentity], set[Key]]
+    handed_in: Callable[[SubmittingStudent], set[Key]]
+    several: bool = False
+    fits: Fits = _always
+    says: str = ""
+
+
+STEPS = (
+    Step(id_keys, _ids_of_any_kind, several=True),
+    Step(
+        _numbers_on_roster,
+        _numbers,
+        several=True,
+        fits=_called_alike,
+        says="who has that number in Moodle, but the names differ. The number may be a group's: add"
+        " a column group to the roster, or correct the name",
+    ),
+    # Folders are often called after a login or a student number.
+    Step(_values, _called, fits=_not_another),
+    Step(
+        _names,
+        _names_called,
+        fits=_not_another,
+        says="but this is not certain. Add a column with ids to the roster",
+    ),
 )
-"""The ways to match, most reliable first: the keys of a roster's line, the keys of a submission's
-student, and whether a line may match several (somebody in two teams).
-"""
+"""The ways to match, most reliable first."""

@@ -3,7 +3,9 @@
 ``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a trailing ``_``) or ``…_file_<file
 name>``; ``Participant_<id>_…`` if names are hidden; a team's group name and id (the default team
 has none); ``…_assignsubmission_onlinetext`` for typed text. (Source:
-mod/assign/classes/downloader.php of moodle.) The id is the worksheet's ``Participant <id>``.
+mod/assign/classes/downloader.php of moodle.) A person's id is the worksheet's ``Participant <id>``;
+a group's is another number, which may be that of some participant. An assignment is one of persons
+or one of teams, but only the default team shows which.
 """
 
 from __future__ import annotations
@@ -38,11 +40,11 @@ def _matching(level: Directory) -> int:
     return sum(_named(entry) is not None for entry in level.entries)
 
 
-def _student(name: str, participant: str) -> StudentIdentity:
-    if not participant:
-        return StudentIdentity(name)
-    shown = f"{NAMELESS} {participant}" if name == NAMELESS else name
-    return StudentIdentity(shown, {"moodle_participant": participant})
+def _student(name: str, number: str, *, of_teams: bool) -> StudentIdentity:
+    if of_teams:
+        return StudentIdentity(name, {"moodle_group": number or "0"})
+    shown = f"{NAMELESS} {number}" if name == NAMELESS else name
+    return StudentIdentity(shown, {"moodle_participant": number})
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
@@ -66,12 +68,13 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
                 mine.append((entry, named["file"]))
             else:
                 sorting.pass_over(entry, "does not have the name of a lesson")
-    for (name, participant), parts in people.items():
+    of_teams = any(not number for _, number in people)
+    for (name, number), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(
-                (_student(name, participant),),
+                (_student(name, number, of_teams=of_teams),),
                 together(parts),
-                id=participant,
+                id=number,
                 came_as=parts[0][0].name if parts else "",
             )
         )

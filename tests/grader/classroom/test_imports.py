@@ -387,9 +387,7 @@ def test_of_a_zip_handed_in_again_the_newest_counts(tmp_path: Path) -> None:
 
 
 def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
-    """The forms: a folder, one of an older version, files side by side, hidden names, teams, the
-    default team.
-    """
+    """The forms: a folder, one of an older version, files side by side, hidden names, teams."""
     found = class_in(
         tmp_path,
         f"Jane Doe_101_{FILE}/hw/tiny.py",
@@ -398,13 +396,20 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
         f"Ann Poe_103_{FILE}_small.py",
         f"Participant_104_{FILE}/tiny.py",
         f"Team 5_7_{FILE}/tiny.py",
-        f"Default group_{FILE}/tiny.py",
     )
-    students = ("Ann Poe", "Bob Roe", "Default group", "Jane Doe", "Participant 104", "Team 5")
+    students = ("Ann Poe", "Bob Roe", "Jane Doe", "Participant 104", "Team 5")
     wanted = {name: {"tiny": "x = 1\n"} for name in students}
     wanted["Ann Poe"]["small"] = "x = 1\n"
     assert read(found) == wanted
     assert found.handed[students.index("Jane Doe")].students[0].ids == {"moodle_participant": "101"}
+
+
+def test_beside_moodle_s_default_group_all_numbers_are_those_of_groups(tmp_path: Path) -> None:
+    found = class_in(tmp_path, f"Default group_{FILE}/tiny.py", f"Team 5_7_{FILE}/tiny.py")
+    assert {one.name: one.students[0].ids for one in found.handed} == {
+        "Default group": {"moodle_group": "0"},
+        "Team 5": {"moodle_group": "7"},
+    }
 
 
 # --------------------------------------------------------------------------------------- gradescope
