@@ -33,6 +33,7 @@ from grader.classroom.gradebook.roster import MatchedStudents, Roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.entries import ClassImport
 from grader.classroom.imports.names import name_list
+from grader.classroom.passed_over import passed_over_files
 from grader.core.report import LessonStatus
 from grader.core.text import clean, counted
 from grader.render.terminal import plain_table
@@ -199,7 +200,7 @@ class Summary:
     def show(self, tally: BatchResult, plan: BatchPlan, handed: set[str]) -> None:
         self.show_changes(tally, plan)
         scores, most = [], 0.0
-        problems, missing, unloaded, flagged = [], [], [], []
+        problems, missing, unloaded, flagged, passed_over = [], [], [], [], []
         for entry in self.book.entries():
             report = entry.report
             if report and total_points(entry) is not None:
@@ -212,9 +213,13 @@ class Summary:
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
             flagged += [called(entry)] * bool(report and report.flags)
+            if report:
+                files = passed_over_files(report)
+                passed_over += [f"{path} {reason}" for path, reason in files]
         done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
         self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
         listing(self.console, "not graded", problems)
+        listing(self.console, "ignored", passed_over)
         self.people("handed in nothing", missing)
         self.people("a file could not be loaded", unloaded)
         self.people("flagged, for a person to check", flagged)

@@ -19,7 +19,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    is_useful,
     together,
 )
 from grader.classroom.imports.names import readable
@@ -56,18 +55,17 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             sorting.pass_over(
                 entry, "is not named as Moodle names submissions, so its student is not known"
             )
-        elif named["kind"] == "onlinetext":
+            continue
+        whose = readable(named["name"]), named["id"] or ""
+        if named["kind"] == "onlinetext":
             reason = "is text typed into Moodle, not a file. Ask for the file"
             sorting.passed_over.append((entry.name, reason))
+            people.setdefault(whose, [])
         elif named["kind"] != "file":
             reason = f"is not a file that was handed in (kind: {named['kind']})"
             sorting.passed_over.append((entry.name, reason))
         else:
-            mine = people.setdefault((readable(named["name"]), named["id"] or ""), [])
-            if entry.kind is Kind.FOLDER or is_useful(named["file"] or "", lessons.names):
-                mine.append((entry, named["file"]))
-            else:
-                sorting.pass_over(entry, "does not have the name of a lesson")
+            people.setdefault(whose, []).append((entry, named["file"]))
     of_teams = any(not number for _, number in people)
     for (name, number), parts in people.items():
         sorting.drafts.append(

@@ -2,7 +2,8 @@
 
 * ``alice/``, ``alice.zip``: the folder wins
 * ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded;
-  ``alice_<lesson> (1).py`` has almost a lesson's name
+  ``alice_<lesson> (1).py`` has almost a lesson's name; ``alice.rar`` and ``alice_<lesson>.pdf``
+  can't be read, but are Alice's
 * only ``<lesson>.py`` or ``<lesson>/``: one submission, named after the folder
 """
 
@@ -23,7 +24,7 @@ from grader.classroom.imports.entries import (
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
-from grader.course.submission import meant_name
+from grader.course.near_names import OTHER_ARCHIVES, meant_by
 
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
@@ -89,14 +90,15 @@ def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
         student = entry.name.removesuffix(name)
         if len(student) > 1 and student != entry.name and student[-1] in SEPARATORS:
             return student[:-1], name, "file"
-    for place, letter in enumerate(entry.name[1:], start=1):
-        rest = entry.name[place + 1 :]
-        if letter in SEPARATORS and meant_name(rest, lessons.names):
-            return entry.name[:place], rest, "file"
+    meant = meant_by(entry.name, lessons.names)
+    if meant and (student := entry.name[: meant.start].rstrip(SEPARATORS)):
+        return student, entry.name[meant.start :], "file"
     for name in lessons.only:
         suffix = PurePosixPath(name).suffix
         if entry.name.endswith(suffix):
             return entry.name.removesuffix(suffix), name, "file"
+    if archive := OTHER_ARCHIVES.search(entry.name):
+        return entry.name[: archive.start()], None, "file"
     return "", None, ""
 
 
