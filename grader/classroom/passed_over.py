@@ -25,10 +25,18 @@ def passed_over_files(report: Report, *, all_of_them: bool = False) -> Iterator[
     for lesson in report.lessons:
         missing = lesson.status is LessonStatus.MISSING
         if missing and lesson.file:
-            yield f"{report.submission}/{lesson.file}", f"was not graded: {lesson.message}"
+            reason = _in_english(report, lesson).removeprefix(lesson.file).strip()
+            yield f"{report.submission}/{lesson.file}", reason
         else:
             for path in lesson.passed_over:
                 reason = f"was not graded, because {lesson.file} was, as {lesson.id}"
                 yield f"{report.submission}/{path}", reason
         for path in lesson.beside if missing or all_of_them else ():
             yield f"{report.submission}/{path}", NO_NAME
+
+
+def _in_english(report: Report, lesson: LessonResult) -> str:
+    """Return why a lesson was not graded, as the report's flag has it."""
+    mark = f"{lesson.id}: "
+    flags = (flag.removeprefix(mark) for flag in report.flags if flag.startswith(mark))
+    return next(flags, lesson.message or "")

@@ -277,10 +277,11 @@ def _doubt_strangers(
     for stranger in strangers:
         if not stranger.student.ids.keys() & {NUMBER, GROUP_NUMBER}:
             continue
-        in_no_group = stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP
-        for line, student in absent.items():
-            if not (in_no_group and "group" in student.details):
-                doubts.setdefault(line, []).append(str(stranger))
+        lines = list(absent)
+        if stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP:
+            lines = [line for line, one in absent.items() if "group" not in one.details] or lines
+        for line in lines:
+            doubts.setdefault(line, []).append(str(stranger))
 
 
 def _doubt_team_mates(
