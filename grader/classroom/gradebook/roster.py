@@ -290,14 +290,19 @@ def _doubt_team_mates(
     found: dict[str, set[int]],
     doubts: dict[int, list[str]],
 ) -> None:
-    """Add the submissions of others in an absent student's group, if there are teams at all."""
+    """Add the submission of others in an absent student's group, if there are teams at all. If the
+    group handed in several times, it is not a team, but a section.
+    """
     if all(len(lines) < 2 for lines in found.values()):
         return
+    of_group: dict[str, list[str]] = {}
     for name, lines in found.items():
-        groups = {on_roster[line].details.get("group") for line in lines} - {None}
-        for line, student in absent.items():
-            if student.details.get("group") in groups:
-                doubts.setdefault(line, []).append(name)
+        for group in {on_roster[line].details.get("group", "") for line in lines} - {""}:
+            of_group.setdefault(group, []).append(name)
+    for line, student in absent.items():
+        names = of_group.get(student.details.get("group", ""), [])
+        if len(names) == 1:
+            doubts.setdefault(line, []).append(names[0])
 
 
 def _lines_of(

@@ -56,7 +56,7 @@ ROLE = frozenset("role 역할".split())
 STATUS = frozenset("status 상태 statut estado".split())
 DUE = frozenset("due due_date extension extended_until 마감 연장".split())
 HANDED_IN = frozenset(
-    "handed_in submitted_at submission_time 제출_시각 last_modified_submission"
+    "handed_in submitted_at submission_time submission_timestamp 제출_시각 last_modified_submission"
     " 마지막_수정됨_제출 zuletzt_geändert_abgabe dernière_modification_travail_remis"
     " dernière_modification_envoi dernière_modification_présentation"
     " última_modificación_entrega última_modificación_envío".split()
@@ -107,6 +107,8 @@ def kinds_of(headers: Iterable[str]) -> dict[str, str]:
     # In Canvas's own export, the column ID is Canvas's id.
     if "id" in kinds and {"sis_login_id", "sis_user_id"} & set(kinds.values()):
         kinds["id"] = "canvas_id"
+    if "identifier" in kinds and any(header.startswith("github") for header in kinds):
+        kinds["identifier"] = "id"  # in GitHub Classroom, what the teacher chose
     return kinds
 
 
@@ -118,11 +120,11 @@ def ids_of(row: Row, kinds: dict[str, str]) -> dict[str, str]:
             continue
         kind, value = kinds[header], text
         participant = PARTICIPANT.fullmatch(text)
-        if kind == "id" and participant:
-            word = text.removesuffix(participant[1]).strip().casefold()
-            kind = "moodle_participant" if word in PARTICIPANT_WORDS else kind
-        if kind == "moodle_participant" and participant:
-            value = participant[1]
+        word = text.removesuffix(participant[1]).strip().casefold() if participant else ""
+        if kind == "id" and word in PARTICIPANT_WORDS:
+            kind = "moodle_participant"
+        if kind == "moodle_participant":
+            kind, value = (kind, participant[1]) if participant else ("id", text)
         found[kind] = value
     return found
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from grader.classroom.gradebook.identity import (
     GROUP_NUMBER,
     NUMBER,
+    Key,
     called_alike,
     id_keys,
     number_keys,
 )
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import letters, name_list
+from grader.classroom.imports.names import forms_of, letters, name_list
 
 Students = Mapping[str, tuple[StudentIdentity, ...]]
 """The students of each submission, by its name."""
@@ -42,16 +43,16 @@ class Teams:
 def find_teams(submissions: Students, roster: Lines) -> Teams:
     """Return the teams among submissions of one student each."""
     teams = Teams()
-    groups = _groups(roster)
+    groups = _Groups(roster)
     named: dict[str, list[str]] = {}
     for name, students in submissions.items():
         if len(students) == 1:
             teams.in_moodle |= GROUP_NUMBER in students[0].ids
-            group = _group_called(students[0].name, groups)
-            if group and not _is_known(students[0], roster):
+            group = groups.called(students[0].name)
+            if group and not groups.is_person(students[0], group):
                 named.setdefault(group, []).append(name)
     for group, names in named.items():
-        lines = groups[group]
+        lines = groups.lines[group]
         if len(names) > 1:
             teams.unclear |= dict.fromkeys(names, lines)
             teams.notes.append(
@@ -61,8 +62,7 @@ def find_teams(submissions: Students, roster: Lines) -> Teams:
             continue
         (name,) = names
         (student,) = submissions[name]
-        others = [line for line, one in roster.items() if _is_called(one, student.name)]
-        if others:
+        if others := groups.persons_called(student.name):
             teams.unclear[name] = sorted({*lines, *others})
             teams.notes.append(
                 f"{name} is the name of a group and of a student (line"
@@ -82,14 +82,53 @@ def as_group(student: StudentIdentity) -> StudentIdentity:
     return replace(student, ids=ids)
 
 
-def _groups(roster: Lines) -> dict[str, list[int]]:
-    """Return the lines of each group's members, by its name in lower case."""
-    wholes = {_plain(one.details["group"]) for one in roster.values() if "group" in one.details}
-    found: dict[str, list[int]] = {}
-    for line, student in roster.items():
-        for name in _names_in(_plain(student.details.get("group", "")), wholes):
-            found.setdefault(name, []).append(line)
-    return found
+class _Groups:
+    """The groups of a roster: ``lines`` has those of each group's members, by its name in lower
+    case.
+    """
+
+    def __init__(self, roster: Lines) -> None:
+        self.lines: dict[str, list[int]] = {}
+        self._roster = roster
+        wholes = {_plain(one.details["group"]) for one in roster.values() if "group" in one.details}
+        for line, student in roster.items():
+            for name in _names_in(_plain(student.details.get("group", "")), wholes):
+                self.lines.setdefault(name, []).append(line)
+        self._alike: dict[str, list[str]] = {}
+        for group in self.lines:
+            self._alike.setdefault(letters(group), []).append(group)
+        self._ids: dict[Key, set[int]] = {}
+        self._called: dict[str, set[int]] = {}
+        for line, student in roster.items() if self.lines else ():
+            for key in id_keys(student) | number_keys(student):
+                self._ids.setdefault(key, set()).add(line)
+            words = {letters(value) for value in student.ids.values()} | forms_of(student.name)
+            for word in words | {letters(student.name)}:
+                self._called.setdefault(word, set()).add(line)
+
+    def called(self, name: str) -> str:
+        """Return the group of this name, or the only one with the same letters, because file names
+        lack other characters. Return an empty text if there is none.
+        """
+        if _plain(name) in self.lines:
+            return _plain(name)
+        alike = self._alike.get(letters(name), []) if letters(name) else []
+        return alike[0] if len(alike) == 1 else ""
+
+    def is_person(self, student: StudentIdentity, group: str) -> bool:
+        """Return whether an id says that this is a person of the roster. An id that is also the
+        name says nothing, and neither does that of a member who handed in for the group.
+        """
+        own = {key for key in id_keys(student) if letters(key[1]) != letters(student.name)}
+        by_id = {line for key in own for line in self._ids.get(key, ())}
+        by_number = {line for key in number_keys(student) for line in self._ids.get(key, ())}
+        alike = {line for line in by_id | by_number if called_alike(student, self._roster[line])}
+        return bool(alike or by_id - {*self.lines[group]})
+
+    def persons_called(self, name: str) -> list[int]:
+        """Return the lines of persons of this name, or with an id that is the name."""
+        words = {letters(name), *forms_of(name)} - {""}
+        return sorted({line for word in words for line in self._called.get(word, ())})
 
 
 def _plain(name: str) -> str:
@@ -103,34 +142,6 @@ def _names_in(cell: str, wholes: set[str]) -> set[str]:
     parts = {part.strip() for part in cell.split(";")}
     by_comma = {part.strip() for part in cell.split(",")} & (wholes - {cell})
     return {name for name in {cell} | parts | by_comma if name}
-
-
-def _group_called(name: str, groups: Mapping[str, list[int]]) -> str:
-    """Return the group of this name, or the only one with the same letters: file names lack other
-    characters. Return an empty text if there is none.
-    """
-    if _plain(name) in groups:
-        return _plain(name)
-    alike = [group for group in groups if letters(group) == letters(name) != ""]
-    return alike[0] if len(alike) == 1 else ""
-
-
-def _is_known(student: StudentIdentity, roster: Lines) -> bool:
-    """Return whether an id says that this is a person of the roster. An id that is also the name
-    says nothing: it may be a group's.
-    """
-    own = {key for key in id_keys(student) if letters(key[1]) != letters(student.name)}
-    number = number_keys(student)
-    return any(
-        own & id_keys(one)
-        or (number & (number_keys(one) | id_keys(one)) and called_alike(student, one))
-        for one in roster.values()
-    )
-
-
-def _is_called(student: StudentIdentity, name: str) -> bool:
-    values = {letters(value) for value in student.ids.values()}
-    return letters(name) in values or called_alike(StudentIdentity(name), student)
 
 
 def _in_several(members: Mapping[str, list[int]], roster: Lines) -> list[str]:

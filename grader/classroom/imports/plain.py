@@ -51,6 +51,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[str, list[tuple[Entry, str | None, str]]] = {}
     loose = [entry for entry in level.entries if _is_lesson(entry, lessons.names)]
+    nobodys = []
     for entry in level.entries:
         if entry in loose:
             continue
@@ -58,10 +59,15 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         if student:
             people.setdefault(student, []).append((entry, counts_as, kind))
         else:
-            sorting.pass_over(entry, IS_GRADEBOOK if entry.kind is Kind.FOLDER else NO_LESSON)
-    if loose and not people:
+            nobodys.append(entry)
+    one_folder = bool(loose) and not people
+    for entry in nobodys:
+        if not (one_folder and entry.kind is Kind.FILE):
+            sorting.pass_over(entry, _why_nobodys(entry, lessons))
+    if one_folder:
         student = readable(level.name)
-        files = together([(entry, None) for entry in loose])
+        beside = [entry for entry in nobodys if entry.kind is Kind.FILE]
+        files = together([(entry, None) for entry in loose + beside])
         sorting.drafts.append(PendingSubmission((StudentIdentity(student),), files))
         sorting.notes.append(f"the folder contains lessons, so it is one submission: {student}")
         return sorting
@@ -76,6 +82,12 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         reason = f"is not graded, because {first.name} is there too. Rename or delete one of them"
         sorting.passed_over += [(entry.name, reason) for entry, _, _ in found[len(parts) :]]
     return sorting
+
+
+def _why_nobodys(entry: Entry, lessons: Lessons) -> str:
+    if entry.kind is Kind.FOLDER:
+        return IS_GRADEBOOK
+    return NO_STUDENT if meant_by(entry.name, lessons.names) else NO_LESSON
 
 
 def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
@@ -97,7 +109,7 @@ def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
         suffix = PurePosixPath(name).suffix
         if entry.name.endswith(suffix):
             return entry.name.removesuffix(suffix), name, "file"
-    if archive := OTHER_ARCHIVES.search(entry.name):
+    if not meant and (archive := OTHER_ARCHIVES.search(entry.name)):
         return entry.name[: archive.start()], None, "file"
     return "", None, ""
 

@@ -199,9 +199,13 @@ FOUND: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "plain",
-        "alice/tiny.py bob.rar carol.tar.gz dan_tiny.pdf notes.docx",
+        "alice/tiny.py bob.rar carol.tar.gz dan_tiny.pdf notes.docx tiny.rar small-new.py",
         "alice bob carol dan",
-        {"notes.docx": "is not a folder, a zip or a lesson file"},
+        {
+            "notes.docx": "is not a folder, a zip or a lesson file",
+            "tiny.rar": "is an archive that is not a zip",
+            "small-new.py": "named after a lesson, so its student is not known",
+        },
     ),
     (
         "plain",
@@ -327,6 +331,12 @@ def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_pat
     found = class_in(tmp_path / "alice", *paths)
     assert read(found) == {"alice": {"tiny": "x = 1\n", "small": "x = 1\n"}}
     assert found.notes == ("the folder contains lessons, so it is one submission: alice",)
+
+
+def test_what_lies_beside_one_student_s_lessons_is_that_student_s(tmp_path: Path) -> None:
+    found = class_in(tmp_path / "alice", "small.py", "tiny.rar", "photo.jpg")
+    assert (names(found), found.passed_over) == (["alice"], ())
+    assert "tiny.rar is an archive" in read(found)["alice"]["tiny"]
 
 
 def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) -> None:

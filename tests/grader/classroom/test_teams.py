@@ -174,6 +174,13 @@ def test_a_person_known_by_an_id_is_no_group() -> None:
     assert [one.ids for one in found.students["Bo Dal"]] == [{"email": "1001"}]
 
 
+def test_a_member_s_id_makes_a_team_no_person() -> None:
+    """Canvas names a group's file after the group, with the id of the member who handed in."""
+    students = roster(TEAMS, "canvas_id")
+    found = match(students, [("group1", (StudentIdentity("group1", {"canvas_id": "1001"}),))])
+    assert found.students["group1"] == (students[0][1], students[1][1])
+
+
 def test_two_submissions_of_one_group_are_given_to_nobody() -> None:
     found = match(roster(TEAMS), handed("Group 1 55", "GROUP 1 56"))
     assert names(found) == {"Group 1": ["Group 1"], "GROUP 1": ["GROUP 1"]}
@@ -197,6 +204,9 @@ def test_who_is_left_out_of_a_team_s_list_has_not_handed_in_nothing() -> None:
     found = match(roster(groups, "sid"), [("Ada Ek + Bo Dal", team)])
     assert names(found) == {"Ada Ek + Bo Dal": ["Ada Ek", "Bo Dal"]}
     assert "Ada Ek + Bo Dal may be" in missing(found)["Cy Ho"]
+    # A group that handed in several times is no team.
+    alone = [("Bo Dal", (StudentIdentity("Bo Dal"),)), ("two", (team[0], StudentIdentity("Guest")))]
+    assert missing(match(roster(groups, "sid"), alone)) == {"Cy Ho": "nothing was handed in"}
     # In work of persons, a group says nothing.
     found = match(roster(groups, "sid"), [("Ada Ek", (StudentIdentity("Ada Ek"),))])
     assert missing(found) == dict.fromkeys(("Bo Dal", "Cy Ho"), "nothing was handed in")
