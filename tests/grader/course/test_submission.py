@@ -537,6 +537,11 @@ def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
         one("c.py", "", "two: c.py and d.py", ("d.py",))
     )
     assert digest({}) != digest(one("tiny.py", ""))
+    beside, other, none = (
+        {"tiny": replace(one("tiny.py")["tiny"], beside=paths)}
+        for paths in (("a.txt",), ("doe_1_2_a.txt",), ())
+    )
+    assert digest(beside) == digest(other) != digest(none)
 
 
 def test_a_digest_is_independent_of_the_order_of_lessons() -> None:
