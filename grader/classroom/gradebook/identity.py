@@ -47,6 +47,8 @@ def called_alike(student: StudentIdentity, other: StudentIdentity) -> bool:
     if forms_of(student.name) & forms_of(other.name):
         return True
     number = student.ids.get(NUMBER, "")
+    if other.name == number:
+        return letters(student.name).endswith(number)
     return letters(other.name) in {letters(student.name), letters(f"{student.name} {number}")}
 
 

@@ -121,8 +121,8 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
             if cell.strip()
         ]
         ids = ids_of(row, kinds)
-        any_id = ids.get("username") or ids.get("email") or next(iter(ids.values()), "")
-        name = name_of(row) or any_id
+        any_id = next((cell.text for cell in row if cell.header in kinds), "")
+        name = name_of(row) or ids.get("username") or ids.get("email") or any_id
         if "canvas_id" in kinds.values() and not ids and is_canvas_row(cells, name):
             continue
         if not name:
@@ -246,8 +246,11 @@ def match(
         for line in of_those:
             doubts.setdefault(line, []).append(name)
     absent = _absent(on_roster, set().union(*found.values()))
-    if not of_persons:
+    if teams.members or not any(found.values()):
         _doubt_strangers(absent, strangers, doubts)
+    elif not of_persons:
+        in_moodle = [one for one in strangers if one.student.ids.keys() & {NUMBER, GROUP_NUMBER}]
+        _doubt_strangers(absent, in_moodle, doubts)
     _doubt_team_mates(absent, on_roster, found, doubts)
     notes = [*teams.notes, *notes]
     if strangers:
@@ -273,10 +276,11 @@ def _doubt_strangers(
     strangers: Sequence[SubmittingStudent],
     doubts: dict[int, list[str]],
 ) -> None:
-    """Add the submissions in Moodle that may be those of an absent student's team."""
+    """Add the submissions that nobody is found for: each may be that of an absent student's team.
+
+    They are all, if there are teams or if nobody at all was found, and else those in Moodle.
+    """
     for stranger in strangers:
-        if not stranger.student.ids.keys() & {NUMBER, GROUP_NUMBER}:
-            continue
         lines = list(absent)
         if stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP:
             lines = [line for line, one in absent.items() if "group" not in one.details] or lines

@@ -55,10 +55,14 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
             "identifier,github_username,github_id,name\nS1,mk,7,Min Kim\n",
             StudentIdentity("Min Kim", {"id": "S1", "username": "mk", "github_id": "7"}),
         ),
+        (
+            "Identifier,Status\nParticipant 31,Submitted for grading\n",
+            StudentIdentity("Participant 31", {"moodle_participant": "31"}),
+        ),
         ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
         ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
-    ids=["canvas", "moodle", "gradescope", "github", "logins", "by hand"],
+    ids=["canvas", "moodle", "gradescope", "github", "hidden names", "logins", "by hand"],
 )
 def test_headers_of_other_systems_are_known(
     tmp_path: Path, text: str, student: StudentIdentity

@@ -126,6 +126,32 @@ def test_a_team_that_is_not_on_the_roster_may_be_anybody_s_who_handed_in_nothing
     assert all("Group 9 may be" in said for said in missing(found).values())
 
 
+def test_where_nobody_is_found_at_all_nobody_handed_in_nothing() -> None:
+    """Repositories are called after user names or teams that the roster lacks."""
+    repositories = [(name, (StudentIdentity(name, {"username": name}),)) for name in ("crew", "x9")]
+    found = match(roster({}, "sid"), repositories)
+    assert all("crew, x9 may be" in said for said in missing(found).values())
+    repositories.append(("bo-dal", (StudentIdentity("bo-dal", {"username": "bo-dal"}),)))
+    found = match(roster({}, "sid"), repositories)
+    assert missing(found) == dict.fromkeys(("Ada Ek", "Cy Ho"), "nothing was handed in")
+
+
+@pytest.mark.parametrize(
+    ("listed", "called"),
+    [
+        ("Participant 31", "Participant 31"),
+        ("참가자31", "참가자"),
+        ("Teilnehmer/in31", "Teilnehmerin"),
+        ("31", "Participant 31"),
+    ],
+)
+def test_hidden_names_are_those_of_persons(listed: str, called: str) -> None:
+    line = StudentIdentity(listed, {"moodle_participant": "31"}, {"due": "+1d"})
+    handed_in = StudentIdentity(called, {"moodle_participant": "31"})
+    found = match([(2, line)], [("x", (handed_in,))])
+    assert found.students["x"] == (line,)
+
+
 def test_among_persons_a_stranger_is_no_team() -> None:
     """So who is missing can be said in an assignment of persons."""
     found = match(roster({}), handed("Ada Ek 1000", "Guest 77"))
