@@ -18,6 +18,7 @@ from grader.course.near_names import OTHER_ARCHIVES, SUFFIXES, may_hold_an_answe
 from grader.course.notebook import MAX_NOTEBOOK_BYTES
 from grader.course.submission import (
     MOST_OTHERS,
+    UNREADABLE,
     Decode,
     LessonFile,
     decode,
@@ -185,8 +186,14 @@ def _only(
         )
     first = exact[0]
     rest = _different([first, *(entry for entry, _, _ in near)])[1:] if near else []
-    file = read_entry(lesson, first, first.name, decode)
+    file = _read(lesson, first, first.name, decode)
     return replace(file, others=_listed([entry.path for entry in rest]))
+
+
+def _read(lesson: str, entry: FileEntry, name: str, decode: Decode) -> LessonFile:
+    """Return a file as a lesson; what can't be read, such as an encrypted file, is not graded."""
+    file = read_entry(lesson, entry, name, decode)
+    return replace(file, ignored=True) if file.template == UNREADABLE else file
 
 
 def _nearly(
@@ -202,7 +209,7 @@ def _nearly(
         (entry,) = to_read
         others = _listed([one.path for one in different if one is not entry])
         name = readable[entry.path]
-        return replace(read_entry(lesson, entry, name, decode), meant=name, others=others)
+        return replace(_read(lesson, entry, name, decode), meant=name, others=others)
     if decode and to_read:
         paths = _listed([entry.path for entry in different])
         facts = {"others": ", ".join(paths[1:])}

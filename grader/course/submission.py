@@ -97,9 +97,9 @@ class LessonFile(Record):
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
 
-READABLE = (
-    "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
-    " encrypted"
+UNREADABLE = (
+    "{path} can't be read: check its permissions, that it is not a link to elsewhere, and that it"
+    " is neither damaged nor encrypted"
 )
 ENCODINGS = frozenset(
     """
@@ -140,7 +140,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     path = writable(path)
     wrong = functools.partial(LessonFile.wrong, lesson, path)
     if data is None:
-        return wrong("{path} can't be read: " + READABLE)
+        return wrong(UNREADABLE)
     if notebook and len(data) > MAX_NOTEBOOK_BYTES:
         message = "{path} is larger than {megabytes} MB. Clear its outputs, and save it"
         return wrong(message, {"megabytes": str(MAX_NOTEBOOK_BYTES >> 20)})

@@ -123,7 +123,7 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
         ids = ids_of(row, kinds)
         any_id = next((cell.text for cell in row if cell.header in kinds), "")
         name = name_of(row) or ids.get("username") or ids.get("email") or any_id
-        if "canvas_id" in kinds.values() and not ids and is_canvas_row(cells, name):
+        if not ids and is_canvas_row(cells, name, from_canvas="canvas_id" in kinds.values()):
             continue
         if not name:
             problems.append(
@@ -149,11 +149,12 @@ def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int,
     yield from lines.values()
 
 
-def is_canvas_row(cells: Sequence[str], name: str) -> bool:
+def is_canvas_row(cells: Sequence[str], name: str, *, from_canvas: bool) -> bool:
     """Return whether a row without ids is one that Canvas adds below the header: the points
-    possible, indented in every language, or how grades are posted.
+    possible, which are indented in every language, or how grades are posted.
     """
-    return not name or cells[0].startswith("  ") or name.casefold().startswith("points possible")
+    in_any_language = from_canvas and (not name or cells[0].startswith("  "))
+    return in_any_language or name.casefold().startswith("points possible")
 
 
 Absent = tuple[str, StudentIdentity, str | None]

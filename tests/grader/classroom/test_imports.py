@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.downloads import LAYOUTS, Students, write_class, zip_folder
+from factories.downloads import LAYOUTS, Students, encrypted, write_class, zip_folder, zipped
 
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
@@ -728,6 +728,14 @@ def test_files_that_belong_to_code_are_nobodys_lesson(name: str, tmp_path: Path)
     alice, _ = class_in(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py").handed
     assert alice.read(LESSONS).keys() == {"small"}
     assert alice.read(LESSONS)["small"].beside == ()
+
+
+def test_a_file_that_can_not_be_opened_is_not_graded(tmp_path: Path) -> None:
+    packed = encrypted(zipped({"tiny.py": "x = 1\n", "small.py": "x = 1\n"}), "tiny.py")
+    (files(tmp_path, "bob/tiny.py") / "alice.zip").write_bytes(packed)
+    alice = find(tmp_path).handed[0].read(LESSONS)
+    assert (alice["tiny"].ignored, alice["small"].problem) == (True, None)
+    assert "neither damaged nor encrypted" in (alice["tiny"].problem or "")
 
 
 def test_documents_and_pictures_are_beside_the_first_lesson_that_is_missing(tmp_path: Path) -> None:

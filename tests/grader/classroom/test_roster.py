@@ -310,6 +310,18 @@ def test_canvas_s_own_rows_are_nobody_and_its_test_student_never_missing(tmp_pat
     assert [name for name, *_ in match(roster.students, []).absent] == ["Kim, Min"]
 
 
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("Student,ID,SIS Login ID,Section", "    Mögliche Punkte,,,"),
+        ("LastName,FirstName,ID,SIS Login ID,Section", "    Points Possible,,,,"),
+        ("Student,ID,Section", "    Points Possible,,"),
+    ],
+)
+def test_the_points_possible_are_nobody(header: str, row: str, tmp_path: Path) -> None:
+    assert read_roster(write_roster(tmp_path, f"{header}\n{row}\n")).students == ()
+
+
 def test_staff_on_gradescope_s_roster_are_never_missing(tmp_path: Path) -> None:
     text = "First Name,Last Name,SID,Email,Role\nAda,Ek,1,a@x,Student\nTea,Cher,,t@x,Instructor\n"
     roster = read_roster(write_roster(tmp_path, text))
