@@ -41,6 +41,8 @@ NO_ANSWER = re.compile(
 )
 """Names of files that belong to a folder of code rather than to a lesson."""
 TESTS = frozenset({"test", "tests"})
+COPY = frozenset({"copy", "of", "복사본"})
+"""What the name of a copy has in addition to the file's."""
 WORD = re.compile(r"[^\W\d_]+|\d+")
 NEARLY_ALIKE = 0.9
 """From this ratio of difflib's comparison on, a name counts as a mistyped one."""
@@ -50,12 +52,14 @@ NEARLY_ALIKE = 0.9
 class Meant:
     """The name of the lesson's file that is meant, and where in the name its lesson begins.
 
-    ``readable`` says whether the file may be read as Python or as a notebook.
+    ``readable`` says whether the file may be read as Python or as a notebook, ``alone`` whether the
+    name contains no words but the lesson's and those of a copy.
     """
 
     name: str
     readable: bool
-    start: int = 0
+    start: int
+    alone: bool
 
 
 def meant_name(name: str, names: Mapping[str, str]) -> str | None:
@@ -77,10 +81,12 @@ def meant_by(name: str, names: Mapping[str, str]) -> Meant | None:
     texts = [text for _, text in words]
     if TESTS & {*texts}:
         return None
-    lesson, first = _lesson_in(texts, names.values())
+    lesson, first, last = _lesson_in(texts, names.values())
     if lesson is None:
         return None
-    return Meant(f"{lesson}{suffix}", readable, words[first][0])
+    others = {*texts[:first], *texts[last:]}
+    alone = all(word.isdigit() or word in COPY for word in others)
+    return Meant(f"{lesson}{suffix}", readable, words[first][0], alone)
 
 
 def may_hold_an_answer(name: str) -> bool:
@@ -108,9 +114,9 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _lesson_in(words: list[str], lessons: Iterable[str]) -> tuple[str | None, int]:
-    """Return the only lesson that the words name, the longest of several at one place, and the
-    number of its first word.
+def _lesson_in(words: list[str], lessons: Iterable[str]) -> tuple[str | None, int, int]:
+    """Return the only lesson that the words name, the longest of several at one place, the number
+    of its first word, and that after its last one.
     """
     joined = {"".join(WORD.findall(_plain(lesson))): lesson for lesson in lessons}
     longest = max(map(len, joined), default=0)
@@ -124,10 +130,10 @@ def _lesson_in(words: list[str], lessons: Iterable[str]) -> tuple[str | None, in
             if text in joined:
                 found.append((first, last, joined[text]))
     if not found:
-        return _mistyped("_".join(words), joined.values()), 0
+        return _mistyped("_".join(words), joined.values()), 0, len(words)
     first, last, lesson = max(found, key=lambda one: (one[1] - one[0], len(one[2])))
     inside = all(first <= start and end <= last for start, end, _ in found)
-    return (lesson, first) if inside else (None, 0)
+    return lesson if inside else None, first, last
 
 
 def _mistyped(stem: str, lessons: Iterable[str]) -> str | None:

@@ -34,7 +34,7 @@ from grader.course.files import (
     open_zip,
     zip_files,
 )
-from grader.course.near_names import SUFFIXES, meant_name
+from grader.course.near_names import SUFFIXES, meant_by, meant_name
 from grader.course.notebook import (
     MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -297,11 +297,16 @@ def _to_rename(
     found: Collection[str],
     below: str,
 ) -> dict[str, LessonFile]:
-    """Return a folder's files with almost the name of a lesson that was not found there."""
+    """Return a folder's files with the name of a copy, or a mistyped one, of a lesson that was not
+    found there. Other files in a folder may have a lesson's name among other words.
+    """
     files: dict[str, LessonFile] = {}
     for entry in sorted(entries, key=lambda entry: (entry.depth, entry.path)):
-        name = meant_name(entry.name, names)
-        if name is None or names[name] in found or names[name] in files:
+        meant = meant_by(entry.name, names)
+        if meant is None or not (meant.readable and meant.alone):
+            continue
+        name = meant.name
+        if names[name] in found or names[name] in files:
             continue
         path = writable(entry.within(below).path)
         facts = {"name": name, "command": renaming(writable(str(place / entry.path)), name)}
