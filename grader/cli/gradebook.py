@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 
 from grader.classroom.batch import changing
-from grader.classroom.exports.common import total_points
-from grader.classroom.gradebook.entry import Adjustment, Comment
+from grader.classroom.gradebook import by_hand
+from grader.classroom.gradebook.entry import Adjustment, Comment, total_points
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import unique_names
@@ -294,7 +294,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         return
     with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        book.forget(entry.name, login_name())
+        by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
@@ -343,7 +343,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
                 " another name. If both are of the same student, make them one submission: grade"
                 f" rename {out} {entry.name!r} {new!r} --merge"
             )
-        book.rename(entry.name, new, login_name())
+        by_hand.rename(book, entry.name, new, login_name())
         changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
@@ -352,26 +352,20 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
 def undo_change(out: Path, name: str) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
     with changing(out) as (book, changed):
-        entry = book.undo(name)
-        changed.update((name, entry.detail.get("old", name)))
-    old = entry.detail.get("old")
-    say(f"{name} is {old} again" if old else f"{name} is back")
+        entry = by_hand.undo(book, name)
+        changed.update(book.all_names() & {name, *map(str, entry.detail.values())})
+        changed.add(name)
+    say(f"undone: {by_hand.described(entry)}")
 
 
 def list_trail(out: Path) -> None:
     """Show which submissions were forgotten or renamed, and what was undone."""
     with Gradebook.open(out) as book:
-        trail = book.trail()
+        trail = by_hand.trail(book)
     table = plain_table("when", "who", "what", "")
     for entry in trail:
-        what = (
-            f"{entry.detail['old']} → {entry.submission}"
-            if entry.action == "rename"
-            else f"{entry.submission} forgotten"
-        )
-        table.add_row(
-            entry.made_at, clean(entry.author), clean(what), "undone" if entry.undone else ""
-        )
+        what = clean(by_hand.described(entry))
+        table.add_row(entry.made_at, clean(entry.author), what, "undone" if entry.undone else "")
     if trail:
         make_console().print(table)
     else:

@@ -29,12 +29,14 @@ class StudentIdentity:
     ``canvas_id``, ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``,
     ``sid``, ``username``, …
 
-    ``details`` are what a roster adds: ``section``; ``due``, an extension; ``handed_in``, a time.
+    ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
+    student; ``due``, an extension; ``handed_in``, a time. ``person`` is the number in the term.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
+    person: int | None = None
 
 
 Read = Callable[[Iterable[str]], dict[str, LessonFile]]

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 from factories.gradebook import make_check, make_lesson, make_report
 
+from grader.classroom.gradebook.by_hand import forget
 from grader.classroom.gradebook.entry import Adjustment, CheckColumn, LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook
+from grader.classroom.gradebook.store import DATABASE, Gradebook, GradingKey
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.cli.gradebook import change_score
 from grader.core.errors import UsageError
 from grader.core.report import Outcome, Report
 from grader.core.text import now
 
-KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", "auto", "en", "tiny")
+KEY = GradingKey("d1", "c1", "0", "e1", "2.0", "auto", "en", "tiny")
 
 
 DOUBLE = CheckColumn("tiny.double", "doubles", 3.0, False, False)
@@ -53,7 +54,8 @@ def grade(
 ) -> None:
     """Record one graded submission."""
     owner = handed(name, StudentIdentity(person or name.title(), {"sid": "1"}))
-    book.keep(owner, book.begin("plan"), KEY, report(name, outcome), [])
+    seen = book.seen(owner, KEY, {})
+    book.keep(owner, book.begin("plan"), KEY, report(name, outcome), [], seen)
 
 
 # ----------------------------------------------------------------------------------------- its file
@@ -63,17 +65,16 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     with new_gradebook(tmp_path) as book:
         grade(book, "zoe")
         grade(book, "al")
-        book.keep_problem(
-            handed("mia", StudentIdentity("Mia"), late=True), "broken zip", fault=False
-        )
+        mia = handed("mia", StudentIdentity("Mia"), late=True)
+        book.keep_problem(mia, book.begin("plan"), "broken zip", fault=False)
     with Gradebook.open(tmp_path) as book:
         assert next(book.entries()).name == "al"  # they are read one at a time
         entries = list(book.entries())
         assert [entry.name for entry in entries] == ["al", "mia", "zoe"]
         assert entries[0].report == report("al")
         assert entries[0].students == (StudentIdentity("Al", {"sid": "1"}),)
-        mia = entries[1]
-        assert (mia.report, mia.problem, mia.late) == (None, "broken zip", True)
+        problem = entries[1]
+        assert (problem.report, problem.problem, problem.late) == (None, "broken zip", True)
         assert book.columns() == (TINY,)
 
 
@@ -88,7 +89,7 @@ def test_a_gradebook_of_a_newer_version_is_refused_with_a_remedy(tmp_path: Path)
 def test_a_gradebook_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
     tmp_path: Path,
 ) -> None:
-    step = "ALTER TABLE class ADD COLUMN motto TEXT NOT NULL DEFAULT 'sapere aude'"
+    step = "ALTER TABLE assignments ADD COLUMN motto TEXT NOT NULL DEFAULT 'sapere aude'"
     with new_gradebook(tmp_path) as book:
         grade(book, "al")
         migrate(book.db, "grades.sqlite", (*STEPS, step))
@@ -187,7 +188,7 @@ def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
         grade(book, "b", Outcome.FAILED)
         grade(book, "c")
         assert book.commonest_mistakes(3) == [("tiny", "x is squared", 2)]
-        book.forget("a", "kim")
+        forget(book, "a", "kim")
         assert book.commonest_mistakes(3) == [("tiny", "x is squared", 1)]
 
 
