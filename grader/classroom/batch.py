@@ -510,40 +510,43 @@ def lesson_of(check_id: str) -> str:
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:
-    """Return the report with one check's result from another grading of the same files.
+    """Return the report with the results of one check, and of those that wait for it, from another
+    grading of the same files.
 
     If the file could not be loaded or judged, before or now, replace the whole lesson. If another
-    course, engine or torch graded the check, add a flag that says which.
+    course, engine or torch graded the check, its note says which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
+    note = ""
+    if _grader(report) != _grader(again):
+        note = (
+            f"graded again by course {again.course.hash}, gradlings {again.grader_version} (engine"
+            f" {again.engine_hash}) and torch {again.torch_version}"
+        )
     lessons = tuple(
-        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
+        _merged(old, new, check_id, note) if lesson is old else lesson for lesson in report.lessons
     )
     score, max_score, bonus = report_score(lessons)
-    flag = (
-        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
-        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
-    )
-    flags = report.flags
-    if _grader(report) != _grader(again) and flag not in flags:
-        flags = (*flags, flag)
-    return replace(
-        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
-    )
+    return replace(report, lessons=lessons, score=score, max_score=max_score, bonus=bonus)
 
 
 def _grader(report: Report) -> tuple[str, str, str]:
     return report.course.hash, report.engine_hash, report.torch_version
 
 
-def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
+def _merged(old: LessonResult, new: LessonResult, check_id: str, note: str) -> LessonResult:
     judged = {LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED}
     results = {check.id: check for check in old.checks}
-    found = {check.id: check for check in new.checks}.get(check_id)
-    if found is None or f"{old.id}.grader" in results or not {old.status, new.status} <= judged:
+    found = {check.id: check for check in new.checks}
+    if (
+        check_id not in found
+        or f"{old.id}.grader" in results
+        or not {old.status, new.status} <= judged
+    ):
         return new
-    results[check_id] = found
+    for again in (waiting_for(check_id, old) | waiting_for(check_id, new)) & found.keys():
+        results[again] = replace(found[again], note=found[again].note or note or None)
     checks = tuple(results.values())
     score, max_score, bonus, max_bonus = lesson_score(checks)
     return replace(
@@ -555,6 +558,14 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
         bonus=bonus,
         max_bonus=max_bonus,
     )
+
+
+def waiting_for(check_id: str, lesson: LessonResult) -> set[str]:
+    """Return a check's id and those of the checks that wait for it, directly or not."""
+    waiting = {check_id}
+    for _ in lesson.checks:
+        waiting |= {one.id for one in lesson.checks if one.needs in waiting}
+    return waiting
 
 
 REVEALED, WITHHELD = "revealed", "withheld"

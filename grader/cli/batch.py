@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 import sys
+import zoneinfo
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +24,7 @@ from grader.classroom.gradebook.entry import POLICIES, read_rule
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, Submission
+from grader.classroom.imports.gifts import with_gifts
 from grader.classroom.imports.names import name_list, unique_names
 from grader.cli.options import (
     PATH,
@@ -154,6 +156,10 @@ def batch(executor: str, workers: int | None, course_root: Path | None, **option
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """
+    if options["zone"] and options["zone"] not in zoneinfo.available_timezones():
+        raise UsageError(
+            f"--zone: there is no time zone {options['zone']!r}. Write it like Europe/Berlin"
+        )
     if (executor == "dask") is not bool(options["scheduler"]):
         raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
     workers = workers or (0 if options["scheduler"] else os.cpu_count() or 1)
@@ -202,12 +208,19 @@ own_host = partial(ForkServerClient, own_session=True)
 
 
 def grade_class(
-    course: Course, wanted: BatchOptions, *, make_host: Callable[[], ForkServerClient] = own_host
+    course: Course,
+    wanted: BatchOptions,
+    *,
+    make_host: Callable[[], ForkServerClient] = own_host,
+    only: str | None = None,
 ) -> ExitCode:
-    """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
-    from grader.classroom.batch import write_outputs
+    """Grade a class, or ``only`` one submission of it, and report it; return ENGINE_FAULT if the
+    grader was at fault.
+    """
+    from grader.classroom.batch import rewrite_page, write_outputs
+    from grader.classroom.gradebook.by_hand import gifts
     from grader.classroom.gradebook.marks import keep_marks
-    from grader.classroom.gradebook.people import enrol
+    from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
     from grader.render.terminal import make_console
@@ -241,11 +254,20 @@ def grade_class(
             book.set_secret(wanted.seed)
             remember(book, wanted, plan, late_rule, found.layout)
             enrolled = enrol(book, found, roster)
-            say_before(console, enrolled, roster)
-            tally = grade_found(console, book, wanted, plan, enrolled.found, make_host)
+            students = dict(entries_of(book))
+            found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
+            handed = {one.name for one in found.handed}
+            if only is None:
+                say_before(console, replace(enrolled, found=found), roster)
+            else:
+                found = replace(
+                    found, handed=tuple(one for one in found.handed if one.name == only)
+                )
+            tally = grade_found(console, book, wanted, plan, found, make_host)
             changes = keep_marks(book)
+            for change in changes:
+                rewrite_page(book.folder, book, book.entry(change.name))
             write_outputs(book)
-            handed = {one.name for one in enrolled.found.handed}
             Summary(make_console(), book).show(tally, plan, handed, changes)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 

@@ -16,6 +16,7 @@ from grader.classroom.gradebook.entry import students_as_json, students_from_jso
 from grader.classroom.gradebook.people import entries_of, known_people, persons
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.gifts import Gift
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 from grader.core.text import now
@@ -192,13 +193,14 @@ def give(book: Gradebook, entry: str, lesson: str, owner: str, author: str) -> N
         deed.note("give", owner, author, entry=entry, lesson=lesson)
 
 
-def gifts(book: Gradebook) -> list[tuple[str, str, str]]:
-    """Return (path in the download, lesson, name of the submission) of files that were given."""
-    return book.db.execute(
+def gifts(book: Gradebook) -> list[Gift]:
+    """Return the files that were given to submissions."""
+    rows = book.db.execute(
         "SELECT g.entry, g.lesson, s.name FROM gifts g JOIN submissions s ON s.id = g.submission"
         " WHERE g.assignment = ? ORDER BY g.entry",
         [book.assignment],
-    ).fetchall()
+    )
+    return [Gift(*row) for row in rows]
 
 
 def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
@@ -269,9 +271,13 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
     if entry.action == "give":
         query = "DELETE FROM gifts WHERE assignment = ? AND entry = ?"
         book.db.execute(query, [book.assignment, entry.detail["entry"]])
-        given = "UPDATE attempts SET void = 1 WHERE gift = ?"
-        book.db.execute(given, [entry.detail["entry"]])
-        book.settle(line_of(book, entry.name)["id"])
+        owner = line_of(book, entry.name)["id"]
+        book.db.execute(
+            "UPDATE attempts SET void = 1 WHERE submission = ? AND EXISTS (SELECT 1 FROM"
+            " json_each(gifts) WHERE value = ?)",
+            [owner, entry.detail["entry"]],
+        )
+        book.settle(owner)
     for table, number in entry.rows:
         if table == "submissions":
             book.settle(number)

@@ -51,6 +51,7 @@ class GradebookEntry:
     history: tuple[float, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     counts: int = 0
+    mended: tuple[MendedChecks, ...] = ()
 
     @property
     def label(self) -> str:
@@ -92,7 +93,7 @@ class GradebookEntry:
 
     @property
     def personal_part(self) -> PersonalPart:
-        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
+        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness, self.mended)
 
     @property
     def lessons(self) -> tuple[LessonResult, ...]:
@@ -196,6 +197,17 @@ class PersonalPart(Record):
     adjustments: tuple[Adjustment, ...] = ()
     comments: tuple[Comment, ...] = ()
     lateness: Lateness | None = None
+    mended: tuple[MendedChecks, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MendedChecks(Record):
+    """Checks, by title, that were wrong and were graded again, and what that did to a mark."""
+
+    made_at: str
+    checks: tuple[str, ...]
+    old: float | None
+    new: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,11 +313,24 @@ class LateRule(Record):
 
 @dataclass(frozen=True, slots=True)
 class Lateness(Record):
-    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned."""
+    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned.
+
+    ``due`` is ISO 8601 with the offset in which people read it.
+    """
 
     due: str
     seconds: float
     percent: float
+
+    @property
+    def due_text(self) -> str:
+        """When it was due, as in ``2026-12-01 23:59 UTC+09:00``."""
+        return clock_text(moment(self.due))
+
+    @property
+    def handed_in_text(self) -> str:
+        """When it was handed in, in the same form."""
+        return clock_text(moment(self.due) + timedelta(seconds=self.seconds))
 
     @property
     def duration(self) -> str:
@@ -318,6 +343,11 @@ class Lateness(Record):
 
     def __str__(self) -> str:
         return f"{self.duration} late, {self.percent:g} % off"
+
+
+def clock_text(at: datetime) -> str:
+    """Return a time with its offset, as in ``2026-12-01 23:59 UTC+09:00``."""
+    return f"{at:%Y-%m-%d %H:%M} UTC{at.isoformat()[-6:]}"
 
 
 def read_extension(text: str) -> str:

@@ -196,7 +196,7 @@ STEPS = (
         problem TEXT,                        -- why it could not be graded
         fault INTEGER NOT NULL DEFAULT 0,    -- whether that was the grader's own fault
         grading INTEGER REFERENCES gradings (id), -- that is valid
-        gift TEXT,                           -- the file in the download that was given to it
+        gifts TEXT NOT NULL DEFAULT '[]',    -- JSON: paths of files that were given to it
         void INTEGER NOT NULL DEFAULT 0      -- whether it was taken back
     );
     INSERT INTO new_attempts

@@ -22,6 +22,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from grader.classroom.gradebook.entry import (
     Adjustment,
@@ -32,6 +33,7 @@ from grader.classroom.gradebook.entry import (
     Lateness,
     LateRule,
     LessonColumn,
+    MendedChecks,
     PersonalPart,
     counting,
     students_as_json,
@@ -295,6 +297,7 @@ class Gradebook:
             history=tuple(one.score for one in attempts if one.score is not None),
             attempts=attempts,
             counts=chosen.number if chosen else 0,
+            mended=self.mended(row["id"]),
         )
 
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
@@ -324,7 +327,41 @@ class Gradebook:
         if not rule:
             return None
         extensions = [one.details["due"] for one in students if "due" in one.details]
-        return LateRule.from_json(json.loads(rule)).lateness(handed_in, extensions)
+        late = LateRule.from_json(json.loads(rule)).lateness(handed_in, extensions)
+        zone = self.zone()
+        if late is None or not zone:
+            return late
+        return replace(late, due=moment(late.due).astimezone(ZoneInfo(zone)).isoformat())
+
+    def mended(self, submission: int | None) -> tuple[MendedChecks, ...]:
+        """Return the checks that were graded again and changed the mark of the same files."""
+        found = []
+        rows = self.rows(
+            "SELECT n.made_at, n.grading AS new_grading, o.grading AS old_grading, n.mark AS new,"
+            " o.mark AS old FROM marks n JOIN marks o ON o.id = (SELECT max(id) FROM marks WHERE"
+            " submission = n.submission AND id < n.id) WHERE n.submission = ? AND n.attempt ="
+            " o.attempt AND n.grading != o.grading AND n.mark IS NOT o.mark ORDER BY n.id",
+            submission,
+        )
+        for row in list(rows):
+            titles = self.db.execute(
+                "SELECT k.title FROM results n JOIN results o ON o.check_id = n.check_id AND"
+                " o.grading = ? AND o.points != n.points JOIN assignments a ON a.id = ? JOIN"
+                " checks k ON k.id = n.check_id AND k.course_hash = a.course_hash AND k.lang ="
+                " a.lang WHERE n.grading = ? ORDER BY k.position",
+                [row["old_grading"], self.assignment, row["new_grading"]],
+            )
+            checks = tuple(title for (title,) in titles)
+            if checks:
+                found.append(MendedChecks(row["made_at"], checks, row["old"], row["new"]))
+        return tuple(found)
+
+    def history(self, name: str) -> list[tuple[str, float | None, str]]:
+        """Return each mark that a submission has had: since when, the mark, and why."""
+        return self.db.execute(
+            "SELECT made_at, mark, cause FROM marks WHERE submission = ? ORDER BY id",
+            [self.number_of(name)],
+        ).fetchall()
 
     def comments(self, name: str) -> tuple[Comment, ...]:
         """Return a submission's comments: the general ones, then by lesson and line."""
@@ -356,6 +393,7 @@ class Gradebook:
             self.adjustments(name),
             self.comments(name),
             self.lateness(students, handed_in),
+            self.mended(self.number_of(name)),
         )
 
     def adjustments(self, name: str, *, undone: bool = False) -> tuple[Adjustment, ...]:
@@ -622,6 +660,16 @@ class Gradebook:
         )
         return found
 
+    def graded_files(self, name: str) -> dict[str, str]:
+        """Return the texts of an attempt that counts, by lesson."""
+        rows = self.db.execute(
+            "SELECT f.lesson, f.text FROM submissions s JOIN attempts t ON t.id = s.attempt JOIN"
+            " files f ON f.digest = t.digest WHERE s.assignment = ? AND s.name = ? AND f.problem IS"
+            " NULL",
+            [self.assignment, name],
+        )
+        return dict(rows)
+
     def digest_of(self, name: str) -> str | None:
         """Return the digest of the attempt that counts, if it was graded."""
         found: str | None = self.value(
@@ -734,6 +782,7 @@ class Gradebook:
                 "late": int(one.late),
                 "handed_in": one.handed_in,
                 "on_roster": time_on_roster(one.students),
+                "gifts": json.dumps(one.gifts),
             },
         )
 

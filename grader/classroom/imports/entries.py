@@ -50,6 +50,7 @@ class Submission:
     ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
     ``handed_in`` is the time (ISO 8601 in UTC) if the download has it. ``came_as`` is the name of
     the folder or first file in the download, which the other system needs to accept feedback.
+    ``gifts`` are the paths of files that a person gave to it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Submission:
     late: bool = False
     handed_in: str | None = None
     came_as: str = ""
+    gifts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

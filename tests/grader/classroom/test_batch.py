@@ -494,8 +494,8 @@ FORMAT_4 = {
     "class": "SELECT a.*, 1 AS one, t.secret, t.first_run FROM newer.term t, newer.assignments a",
     "submissions": "SELECT s.name, (SELECT json_group_array(json_array(value ->> 0, value -> 1,"
     " value -> 2)) FROM json_each(s.students)) AS students, coalesce(t.late, 0) AS late, s.missing,"
-    " t.problem, coalesce(t.fault, 0) AS fault, t.grading AS current, t.handed_in, coalesce(t.came_as, '') AS"
-    " came_as, s.forgotten FROM newer.submissions s LEFT JOIN newer.attempts t ON t.id = s.attempt",
+    " t.problem, coalesce(t.fault, 0) AS fault, t.grading AS current, t.handed_in,"
+    " coalesce(t.came_as, '') AS came_as, s.forgotten FROM newer.submissions s LEFT JOIN newer.attempts t ON t.id = s.attempt",
     "attempts": "SELECT g.*, s.name AS submission, NULL AS replaced FROM newer.gradings g JOIN"
     " newer.attempts t ON t.id = g.attempt JOIN newer.submissions s ON s.id = t.submission",
     "results": "SELECT grading AS attempt, * FROM newer.results",
@@ -543,9 +543,7 @@ def changed(course: Course, target: Path) -> Course:
 
 
 def test_one_check_graded_again_replaces_its_result_and_no_other(batch: SmallBatch) -> None:
-    """Checks that need it stay as they were; a flag says that another version of the course graded
-    it.
-    """
+    """Checks that wait for it come with it, and no flag; the page says what changed."""
     batch()
     before = batch.results()["bob"]
     course = changed(batch.course, batch.folder / "course")
