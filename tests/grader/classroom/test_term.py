@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import random
+import time
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +242,8 @@ def test_the_policy_says_which_attempt_counts(term: Term, policy: str, mark: flo
 def test_the_best_attempt_is_the_best_after_lateness(term: Term) -> None:
     """9 points two days late at half the points are less than 6 in time."""
     due = {"due": "2026-03-01T00:00Z", "late": "25%/day"}
-    for time, earned in (("2026-02-28T00:00Z", 6), ("2026-03-02T10:00Z", 9)):
-        roster = term.roster(f"name,submitted_at\nAda,{time}\n")
+    for at, earned in (("2026-02-28T00:00Z", 6), ("2026-03-02T10:00Z", 9)):
+        roster = term.roster(f"name,submitted_at\nAda,{at}\n")
         handed = term.download(f"at{earned}", {"Ada/tiny.py": points(earned)}, MONDAY + earned)
         term.grade(handed, roster=roster, attempts="best", **due)
     assert term.marks() == {"Ada": 6.0}
@@ -357,3 +360,116 @@ def test_a_mark_is_explained_and_the_parts_add_up(term: Term) -> None:
     page = (term.out / "reports" / "Ada Lovelace.html").read_text("utf-8")
     assert "<strong>4.5 / 10</strong>" in page
     assert "due 2026-03-01 23:59 UTC+09:00, handed in 2026-03-02 19:00 UTC+09:00" in page
+
+
+# ------------------------------------------------------------------------------- any order of deeds
+
+
+class Model:
+    """What the marks must be: the newest attempt's points, and what people added."""
+
+    def __init__(self, people: list[str]) -> None:
+        self.attempts: dict[str, list[tuple[int, str, int]]] = {one: [] for one in people}
+        self.added: dict[str, list[int]] = {one: [] for one in people}
+        self.names = {one: one for one in people}
+        self.owners: dict[tuple[int, str, int], str] = {}
+
+    def hand_in(self, person: str, day: int, earned: int) -> None:
+        attempt = (day, person, earned)
+        owner = self.owners.setdefault(attempt, person)
+        if attempt not in self.attempts[owner]:
+            self.attempts[owner].append(attempt)
+            self.attempts[owner].sort()
+
+    def swap(self, one: str, other: str) -> None:
+        mine, theirs = self.attempts[one].pop(), self.attempts[other].pop()
+        for attempt, owner in ((mine, other), (theirs, one)):
+            self.owners[attempt] = owner
+            self.attempts[owner].append(attempt)
+            self.attempts[owner].sort()
+
+    def mark(self, person: str) -> float | None:
+        attempts, added = self.attempts[person], self.added[person]
+        if not attempts and not added:
+            return None
+        return max(0.0, float((attempts[-1][2] if attempts else 0) + sum(added)))
+
+
+def gradescope(term: Term, day: int, handed: Mapping[str, int]) -> Path:
+    """Write an export, in which each submission has the time of its day."""
+    lines, files = ["---"], {}
+    for number, (person, earned) in enumerate(handed.items(), 100 * day):
+        lines += [f"submission_{number}:", "  :submitters:", f"  - :name: {person}"]
+        lines += [f"    :sid: {person[-1]}", f"  :created_at: 2026-03-{day:02} 10:00:00.0 Z"]
+        files[f"export/submission_{number}/tiny.py"] = points(earned, f"{person} on day {day}")
+    metadata = {"export/submission_metadata.yml": "\n".join(lines) + "\n"}
+    return term.download(f"day{day}", metadata | files, MONDAY + day)
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.proof) for n in range(3, 30))]
+)
+def test_marks_are_what_they_must_be_after_any_deeds(
+    term: Term, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(seed)
+    people = [f"Student {number}" for number in range(1, 7)]
+    model, downloads = Model(people), []
+    roster = term.roster("name,sid\n" + "".join(f"{one},{one[-1]}\n" for one in people))
+    days = [*range(2, 20)]
+    rng.shuffle(days)
+
+    def download() -> None:
+        day = days.pop()
+        part = rng.sample(people, rng.randint(1, len(people)))
+        handed = {one: rng.randint(0, 10) for one in part}
+        downloads.append((gradescope(term, day, handed), day, handed))
+        grade(downloads[-1])
+
+    def grade(one: tuple[Path, int, dict[str, int]], **options: Any) -> None:
+        place, day, handed = one
+        term.grade(place, roster=roster, **options)
+        for person, earned in handed.items():
+            model.hand_in(person, day, earned)
+
+    def again() -> None:
+        grade(rng.choice(downloads), regrade=rng.random() < 0.3)
+
+    def swap() -> None:
+        able = [one for one in people if model.attempts[one]]
+        if len(able) > 1:
+            pair = rng.sample(able, 2)
+            term.run("swap", term.out, *(one[-1] for one in pair))
+            model.swap(*pair)
+
+    def adjust() -> None:
+        one, change = rng.choice(people), rng.choice([-2, -1, 1, 2])
+        term.run("adjust", term.out, one[-1], "--points", change, "--reason", "why not")
+        model.added[one].append(change)
+
+    def take_back() -> None:
+        adjusted = [one for one in people if model.added[one]]
+        if adjusted:
+            one = rng.choice(adjusted)
+            term.run("adjust", term.out, one[-1], "--undo")
+            model.added[one].pop()
+
+    def rename() -> None:
+        one = rng.choice(people)
+        new = f"{model.names[one]}x"
+        term.run("rename", term.out, model.names[one], new)
+        model.names[one] = new
+
+    download()
+    deeds = [download, again, swap, adjust, take_back, rename]
+    for deed in [download, swap, *rng.choices(deeds, k=10)]:
+        deed()
+        with Gradebook.open(term.out) as book:
+            entries = list(book.entries())
+            found = {one.ids["sid"]: entry for entry in entries for one in entry.students}
+            assert len(entries) == len(found) == len(people)
+            for one in people:
+                entry, mark = found[one[-1]], model.mark(one)
+                assert (total_points(entry), entry.name) == (mark, model.names[one]), deed
+                history = book.history(entry.name)
+                assert mark is None or history[-1][1] == mark
