@@ -18,6 +18,8 @@ FAMILIES = {
     "student_id": "sid",
 }
 """Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
+OF_A_SCHOOL = {"sis_user_id": "sid", "student_id": "sid"}
+"""Names for the only student number that a person has; logins may differ from system to system."""
 NUMBER, GROUP_NUMBER = "moodle_participant", "moodle_group"
 NO_GROUP = "0"
 """The number of Moodle's default group: those who are in no group."""
@@ -57,9 +59,10 @@ def contradict(student: StudentIdentity, other: StudentIdentity, *, numbers: boo
     people, even of one name. ``numbers``: Moodle's are those of the same assignment.
     """
     shifting = SHIFTING - {NUMBER} if numbers else SHIFTING
+    theirs = {OF_A_SCHOOL.get(kind, kind): _plain(value) for kind, value in other.ids.items()}
+    mine = {OF_A_SCHOOL.get(kind, kind): _plain(value) for kind, value in student.ids.items()}
     return any(
-        kind not in shifting and kind in other.ids and _plain(value) != _plain(other.ids[kind])
-        for kind, value in student.ids.items()
+        kind not in shifting and theirs.get(kind, value) != value for kind, value in mine.items()
     )
 
 

@@ -28,6 +28,7 @@ from grader.classroom.gradebook.identity import (
     number_keys,
 )
 from grader.classroom.gradebook.roster_columns import (
+    DETAILS,
     FAMILY,
     GIVEN,
     NAMES,
@@ -38,7 +39,7 @@ from grader.classroom.gradebook.roster_columns import (
     kinds_of,
     name_of,
 )
-from grader.classroom.gradebook.teams import as_group, find_teams
+from grader.classroom.gradebook.teams import Teams, as_group, find_teams
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
@@ -82,10 +83,13 @@ def _text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Students by their line in the file, and the problems of other lines."""
+    """Students by their line in the file, the problems of other lines, and the details for which
+    the file has a column.
+    """
 
     students: tuple[tuple[int, StudentIdentity], ...]
     problems: tuple[str, ...] = ()
+    columns: frozenset[str] = frozenset()
 
 
 def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
@@ -132,7 +136,8 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
             continue
         details = details_of(row, name, ids, f"{path}:{line}", zone)
         students.append((line, StudentIdentity(name, ids, details)))
-    return Roster(tuple(once(students)), tuple(problems))
+    columns = {detail for detail, headers in DETAILS.items() if headers & {*fields}}
+    return Roster(tuple(once(students)), tuple(problems), frozenset(columns))
 
 
 def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
@@ -155,10 +160,6 @@ def is_canvas_row(cells: Sequence[str], name: str, *, from_canvas: bool) -> bool
     """
     in_any_language = from_canvas and (not name or cells[0].startswith("  "))
     return in_any_language or name.casefold().startswith("points possible")
-
-
-Absent = tuple[str, StudentIdentity, str | None]
-"""The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
 
 class PeopleIndex:
@@ -196,28 +197,28 @@ class SubmittingStudent:
 
 @dataclass(frozen=True, slots=True)
 class MatchedStudents:
-    """Each submission's students with roster data, students without a submission, and notes."""
+    """Each submission's students as the known people that they are; notes; and the lines of people
+    who are in none, with a sentence if one may be theirs.
+    """
 
     students: dict[str, tuple[StudentIdentity, ...]]
-    absent: tuple[Absent, ...]
     notes: tuple[str, ...]
+    unmatched: dict[int, str | None]
 
 
 def match(
-    roster: Iterable[tuple[int, StudentIdentity]],
+    known: Iterable[tuple[int, StudentIdentity]],
     handed: Iterable[tuple[str, tuple[StudentIdentity, ...]]],
-    *,
-    taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster to submissions' students; no absent student gets a name in ``taken``.
+    """Match submissions' students to known people, each on a line; a person may be on several.
 
-    A submission with the name of a group belongs to all members of the group.
+    A submission with the name of a group belongs to all members of the group. A student of whom no
+    line is certain is returned as the submission has them.
     """
-    on_roster = dict(roster)
-    if not on_roster:
-        return MatchedStudents({}, (), ())
+    on_roster = dict(known)
     submissions = dict(handed)
-    teams = find_teams(submissions, on_roster)
+    listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
+    teams = find_teams(submissions, listed)
     people = [
         SubmittingStudent(
             name,
@@ -230,46 +231,62 @@ def match(
     ]
     clear = [person for person in people if person.submission not in teams.unclear]
     persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
-    lines, doubts, notes = _lines_of(persons, on_roster)
-    strangers = [person for person in clear if person not in lines]
+    lines, doubts, notes = lines_of(persons, on_roster)
+    listed_persons = {person for person, line in lines.items() if line in listed}
     # An assignment in Moodle is one of persons or one of teams.
-    of_persons = any(NUMBER in person.student.ids for person in lines)
-    found = {name: {*teams.members.get(name, ())} for name in submissions}
-    students = {
-        name: tuple(on_roster[line] for line in teams.members.get(name, ())) for name in submissions
-    }
+    of_persons = not listed or any(NUMBER in one.student.ids for one in listed_persons)
+    found = {name: set(_once(teams.members.get(name, ()), on_roster)) for name in submissions}
+    students = {name: tuple(on_roster[line] for line in sorted(found[name])) for name in found}
     for person in people:
         known_as = on_roster.get(lines.get(person, -1))
-        student = person.student if of_persons else as_group(person.student)
-        students[person.submission] += (_joined(person.student if known_as else student, known_as),)
+        is_person = of_persons or person in listed_persons
+        student = person.student if is_person else as_group(person.student)
+        students[person.submission] += (joined(student, known_as),)
         found[person.submission] |= {lines[person]} if person in lines else set()
     for name, of_those in teams.unclear.items():
         for line in of_those:
             doubts.setdefault(line, []).append(name)
-    absent = _absent(on_roster, set().union(*found.values()))
-    if teams.members or not any(found.values()):
-        _doubt_strangers(absent, strangers, doubts)
-    elif not of_persons:
-        in_moodle = [one for one in strangers if one.student.ids.keys() & {NUMBER, GROUP_NUMBER}]
-        _doubt_strangers(absent, in_moodle, doubts)
+    matched = set().union(*found.values())
+    absent = {line: one for line, one in on_roster.items() if line not in matched}
+    strangers = _maybe_teams(
+        [person for person in clear if person not in listed_persons],
+        teams,
+        matched & listed.keys(),
+        of_persons=of_persons,
+    )
+    _doubt_strangers(absent, strangers, doubts)
     _doubt_team_mates(absent, on_roster, found, doubts)
-    notes = [*teams.notes, *notes]
-    if strangers:
-        notes.append(f"not found on the roster: {name_list(map(str, strangers), 10)}{TEAMS_TOO}")
-    rows = _lines_for(absent, doubts, {*submissions, *taken})
-    return MatchedStudents(students, tuple(rows), tuple(notes))
+    if strangers and absent:
+        notes.append(f"{name_list(map(str, strangers), 10)} {TEAMS_TOO}")
+    unmatched = {line: _doubt(line, on_roster, doubts) for line in absent}
+    return MatchedStudents(students, (*teams.notes, *notes), unmatched)
 
 
-TEAMS_TOO = ". If teams are among them, add a column group to the roster, with each student's team"
+TEAMS_TOO = (
+    "may be of teams. If so, add a column group to the roster, with the name of each student's team"
+)
 
 
-def _absent(on_roster: dict[int, StudentIdentity], known: set[int]) -> dict[int, StudentIdentity]:
-    """Return the students of other lines, without Canvas's test student and the staff."""
-    return {
-        line: student
-        for line, student in on_roster.items()
-        if line not in known and "role" not in student.details
-    }
+def _maybe_teams(
+    strangers: list[SubmittingStudent], teams: Teams, matched: set[int], *, of_persons: bool
+) -> list[SubmittingStudent]:
+    """Return the submissions that nobody is found for and that may be those of teams.
+
+    They are all, if there are teams. Else they are those in Moodle, unless one was found to be a
+    person's, and repositories, if nobody at all was found.
+    """
+    kinds = set() if of_persons else {NUMBER, GROUP_NUMBER}
+    if not matched:
+        kinds.add("username")
+    return [one for one in strangers if teams.members or one.student.ids.keys() & kinds]
+
+
+def _doubt(
+    line: int, on_roster: dict[int, StudentIdentity], doubts: dict[int, list[str]]
+) -> str | None:
+    who = name_list(dict.fromkeys(doubts.get(line, ())), 5)
+    maybe = "may be this student or the student's team, but this is not certain"
+    return f"{where_is(line, on_roster)}; {who} {maybe}" if who else None
 
 
 def _doubt_strangers(
@@ -277,10 +294,7 @@ def _doubt_strangers(
     strangers: Sequence[SubmittingStudent],
     doubts: dict[int, list[str]],
 ) -> None:
-    """Add the submissions that nobody is found for: each may be that of an absent student's team.
-
-    They are all, if there are teams or if nobody at all was found, and else those in Moodle.
-    """
+    """Add the submissions that may be those of an absent student's team."""
     for stranger in strangers:
         lines = list(absent)
         if stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP:
@@ -310,10 +324,10 @@ def _doubt_team_mates(
             doubts.setdefault(line, []).append(names[0])
 
 
-def _lines_of(
+def lines_of(
     people: Sequence[SubmittingStudent], on_roster: dict[int, StudentIdentity]
 ) -> tuple[dict[SubmittingStudent, int], dict[int, list[str]], list[str]]:
-    """Return each person's line of the roster; for other lines, who may be meant; and notes."""
+    """Return each student's line; for lines that several may be, who may be meant; and notes."""
     lines: dict[SubmittingStudent, int] = {}
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
@@ -321,7 +335,8 @@ def _lines_of(
     for step in STEPS:
         known = set(lines.values())
         numbers = any(
-            number_keys(one.student) & number_keys(on_roster[k]) for one, k in lines.items()
+            number_keys(person.student) & number_keys(on_roster[line])
+            for person, line in lines.items()
         )
         index = PeopleIndex(
             (line, step.on_roster(student))
@@ -342,49 +357,45 @@ def _lines_of(
             for person, found in links.items()
         }
         claims = Counter(line for found in fitting.values() for line in found)
-        for person, found in fitting.items():
+        for person, several_lines in fitting.items():
+            found = _once(several_lines, on_roster)
             if len(found) == 1 and (step.several or claims[found[0]] == 1):
                 lines[person] = found[0]
                 continue
             if len(found) > 1:
                 among[person] = found
             if step.says and links[person]:
-                where = " or ".join(map(str, links[person]))
-                notes.append(
-                    f"{person} may be the student on line {where} of the roster, {step.says}"
-                )
+                where = " or ".join(where_is(line, on_roster) for line in links[person])
+                notes.append(f"{person} may be {where}, {step.says}")
                 for line in links[person]:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
 
 
-def _lines_for(
-    absent: dict[int, StudentIdentity], doubts: dict[int, list[str]], taken: set[str]
-) -> Iterable[Absent]:
-    for line, student in absent.items():
-        name = f"{student.name} (roster, line {line})" if student.name in taken else student.name
-        taken.add(name)
-        who = name_list(dict.fromkeys(doubts.get(line, ())), 5)
-        doubt = (
-            f"on line {line} of the roster; {who} may be this student or the student's team, but"
-            " this is not certain"
-        )
-        yield name, student, doubt if who else None
+UNLISTED = 1_000_000
+"""Added to the numbers of people who are on no line of the roster."""
 
 
-def joined(
-    students: Sequence[StudentIdentity], line: Sequence[StudentIdentity]
-) -> tuple[StudentIdentity, ...]:
-    """Return a submission's only student with a roster line's data; several as they are."""
-    if len(students) == len(line) == 1:
-        return (_joined(students[0], line[0]),)
-    return tuple(students or line)
+def where_is(line: int, on_roster: dict[int, StudentIdentity]) -> str:
+    """Return where somebody is known from, for a message."""
+    where = ", known before" if line >= UNLISTED else f" on line {line} of the roster"
+    return on_roster[line].name + where
 
 
-def _joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
+def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[int]:
+    """Return the lines without those of a person who has another one among them."""
+    first: dict[int, int] = {}
+    for line in lines:
+        person = on_roster[line].person
+        first.setdefault(-line if person is None else person, line)
+    return list(first.values())
+
+
+def joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
+    """Return a student with what a line says of them."""
     if line is None:
         return student
-    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details)
+    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person)
 
 
 def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:
@@ -456,7 +467,7 @@ STEPS = (
         several=True,
         fits=_called_alike,
         says="who has that number in Moodle, but the names differ. The number may be a group's: add"
-        " a column group to the roster, or correct the name",
+        " a column group to the roster, or say who it is: grade person",
     ),
     # Folders are often called after a login or a student number.
     Step(_values, _called, fits=_not_another),
@@ -464,7 +475,8 @@ STEPS = (
         _names,
         _names_called,
         fits=_not_another,
-        says="but this is not certain. Add a column with ids to the roster",
+        says="but this is not certain. Add a column with ids to the roster, or say who it is:"
+        " grade person",
     ),
 )
 """The ways to match, most reliable first."""

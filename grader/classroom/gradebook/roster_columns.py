@@ -62,6 +62,15 @@ HANDED_IN = frozenset(
     " última_modificación_entrega última_modificación_envío".split()
 )
 
+DETAILS = {
+    "section": SECTION,
+    "group": GROUP,
+    "role": ROLE,
+    "due": DUE | STATUS,
+    "handed_in": HANDED_IN,
+}
+"""The columns of each detail."""
+
 PARTICIPANT = re.compile(r"\D*?\s*(\d+)")
 """Moodle's ``Participant 104517``, in any language; the number is the participant's id."""
 PARTICIPANT_WORDS = frozenset(("participant", "teilnehmer/in", "participante", "참가자"))

@@ -5,14 +5,17 @@ guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.gradebook.roster import MatchedStudents, match
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.gradebook.people import enrol
+from grader.classroom.gradebook.roster import MatchedStudents, Roster, match
+from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
 
 NAMES = {2: "Ada Ek", 3: "Bo Dal", 4: "Cy Ho"}
 NUMBERS = {2: "1000", 3: "1001", 4: "1002"}
@@ -51,7 +54,7 @@ def names(found: MatchedStudents) -> dict[str, list[str]]:
 
 def missing(found: MatchedStudents) -> dict[str, str]:
     """Return the absent students, with what is said of each."""
-    return {one.name: problem or "nothing was handed in" for _, one, problem in found.absent}
+    return {NAMES[line]: said or "nothing was handed in" for line, said in found.unmatched.items()}
 
 
 TEAMS = {2: "Group 1", 3: "Group 1", 4: "Group 2"}
@@ -66,7 +69,7 @@ def test_each_member_gets_the_team_s_work_with_the_roster_s_ids(kind: str) -> No
         "Group 1": (students[0][1], students[1][1]),
         "Group 2": (students[2][1],),
     }
-    assert (found.absent, found.notes) == ((), ())
+    assert (found.unmatched, found.notes) == ({}, ())
 
 
 @pytest.mark.parametrize(
@@ -238,6 +241,24 @@ def test_who_is_left_out_of_a_team_s_list_has_not_handed_in_nothing() -> None:
     # In work of persons, a group says nothing.
     found = match(roster(groups, "sid"), [("Ada Ek", (StudentIdentity("Ada Ek"),))])
     assert missing(found) == dict.fromkeys(("Bo Dal", "Cy Ho"), "nothing was handed in")
+
+
+def test_a_team_that_nobody_is_known_of_is_no_person_in_the_next_run_either(tmp_path: Path) -> None:
+    """It is kept as somebody until a roster says who is in it."""
+    download = tuple(
+        Submission(name, students, lambda lessons: {})
+        for name, students in handed("Group 1 1002", "Group 2 1000")
+    )
+    found = ClassImport("moodle", download)
+    with Gradebook.open(tmp_path, create=True) as book:
+        for groups in ({}, {}, TEAMS, TEAMS):
+            given = Roster(tuple(roster(groups)))
+            enrolled = enrol(book, found, given)
+            people = [[who.name for who in one.students] for one in enrolled.found.handed]
+            missing = [entry.name for entry in book.entries() if entry.missing]
+            assert missing == []
+            members = [["Ada Ek", "Bo Dal"], ["Cy Ho"]]
+            assert sorted(people) == (members if groups else [["Group 1"], ["Group 2"]])
 
 
 GROUPS = st.sampled_from(("", "Group 1", "Group 2", "Ada Ek", "Bo Dal", "1001", "group-1"))
