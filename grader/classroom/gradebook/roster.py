@@ -263,7 +263,7 @@ def match(
 
 
 TEAMS_TOO = (
-    "may be of teams. If so, add a column group to the roster, with the name of each student's team"
+    "may be the work of teams. If so, add a column group to the roster, with each student's team"
 )
 
 
