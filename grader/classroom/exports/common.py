@@ -34,7 +34,8 @@ class ExportRequest:
     """The options of an export.
 
     ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
-    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. With
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there; by default
+    the template's maximum, else the course's points. With
     ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
     students may see hidden checks.
     """
@@ -47,6 +48,8 @@ class ExportRequest:
     section: str | None = None
 
 
+NAMED = 8
+"""How many people one line names; the others are only counted."""
 PAGE = "report.html"
 """The name of a submission's page in another system; ``classroom50_start`` has it, too."""
 
@@ -63,7 +66,8 @@ class Piece:
 class ExportNote:
     """A note for the instructor: who was not matched, what was not changed, and why.
 
-    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written.
+    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written,
+    or replaces another one.
     """
 
     text: str
@@ -109,7 +113,10 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class LmsMark:
-    """An entry as numbers for another gradebook; None means that nothing may be written."""
+    """An entry as numbers for another gradebook; None means that nothing may be written.
+
+    ``absent`` are the lessons that it lacks. A ``test`` student's entry is nobody's mark.
+    """
 
     name: str
     label: str
@@ -118,21 +125,25 @@ class LmsMark:
     lessons: dict[str, float | None]
     remarks: tuple[str, ...]
     missing: bool = False
+    absent: tuple[str, ...] = ()
+    test: bool = False
 
 
-def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float:
-    """Return what full marks are worth in an export."""
-    return request.scale or sum(column.max_score for column in columns)
+def full_marks(columns: Sequence[LessonColumn]) -> float:
+    """Return what full marks are worth in the course."""
+    return sum(column.max_score for column in columns)
 
 
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
-    most = sum(column.max_score for column in columns)
-    worth = full_marks(columns, request) / most if most else 1.0
+    full = full_marks(columns)
+    worth = request.scale / full if request.scale and full else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
-    if entry.missing and request.missing_as_zero:
+    if is_test(entry):
+        total, lessons = None, dict.fromkeys(lessons)
+    elif entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
     return LmsMark(
         entry.name,
@@ -142,7 +153,14 @@ def mark_of(
         lessons,
         tuple(remarks(entry)),
         entry.missing,
+        tuple(absent_lessons(entry)),
+        is_test(entry),
     )
+
+
+def is_test(entry: GradebookEntry) -> bool:
+    """Return whether the entry is that of Canvas's test student."""
+    return any(student.details.get("role") == "test" for student in entry.students)
 
 
 def total_points(entry: GradebookEntry) -> float | None:
@@ -158,6 +176,14 @@ def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
     for lesson in entry.lessons:
         if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
             yield lesson
+
+
+def absent_lessons(entry: GradebookEntry) -> Iterator[str]:
+    """Yield the lessons that a submission has no file for, unless a person gave points."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    for lesson in entry.lessons:
+        if lesson.status is LessonStatus.MISSING and not lesson.file and lesson.id not in given:
+            yield lesson.id
 
 
 def lesson_points(
