@@ -23,16 +23,15 @@ from grader.classroom.exports.common import (
     full_marks,
     mark_of,
 )
-from grader.classroom.exports.sheets import (
+from grader.classroom.exports.matching import (
     Roll,
-    Sheet,
     SheetPerson,
     absent_notes,
     match,
-    put_mark,
-    replaced_note,
-    scale_note,
+    refuse_another_class,
+    zero_rows,
 )
+from grader.classroom.exports.sheets import Sheet, put_mark, replaced_note, scale_note
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
@@ -98,7 +97,7 @@ class Target:
 
     def points(self, mark: LmsMark) -> float | None:
         points = mark.lessons.get(self.lesson) if self.lesson else mark.total
-        return points and points * self.worth / self.full
+        return points * self.worth / self.full if points and self.full else points
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +135,11 @@ def export(
     targets = targets_in(sheet, columns, request, possible)
     yield from notes_on_columns(sheet, targets, columns)
     comma = any("," in possible.text(target.column) for target in targets)
-    roll = Roll(sheet, people_in(sheet), KINDS)
+    roll = Roll(people_in(sheet), KINDS)
     unscaled = replace(request, scale=None)
     matched = match(roll, marks_in(entries, columns, unscaled, targets))
-    zeros = {person.row for person in matched.without} if request.missing_as_zero else set()
+    refuse_another_class(sheet.path, roll, matched)
+    zeros = zero_rows(matched, request)
     for target in targets:
         title, replaced = sheet.header[target.column], list[str]()
         for person in roll.people.values():
@@ -149,9 +149,8 @@ def export(
                 continue
             if why := CLOSED.get(sheet.value(person.row, target.column).upper()):
                 yield ExportNote(f"{why}, so no mark was written in {title}", person.label)
-            else:
-                text = decimal(points, comma=comma)
-                replaced += put_mark(sheet, person, target.column, text)
+            elif change := put_mark(sheet, person.row, target.column, decimal(points, comma=comma)):
+                replaced.append(f"{person.label} {change}")
         yield from replaced_note(title, replaced)
     for row, mark in matched.by_row.items():
         yield from (ExportNote(remark, roll.people[row].label) for remark in mark.remarks)

@@ -23,6 +23,7 @@ from grader.classroom.gradebook.entry import (
     PublicEntry,
 )
 from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import name_list
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean, text, values_text
@@ -115,7 +116,7 @@ class Format:
 class LmsMark:
     """An entry as numbers for another gradebook; None means that nothing may be written.
 
-    ``absent`` are the lessons that it lacks. A ``test`` student's entry is nobody's mark.
+    ``reasons`` and ``remarks`` are what the functions yield. A ``test`` student's is nobody's mark.
     """
 
     name: str
@@ -125,7 +126,8 @@ class LmsMark:
     lessons: dict[str, float | None]
     remarks: tuple[str, ...]
     missing: bool = False
-    absent: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    bonus: float = 0.0
     test: bool = False
 
 
@@ -153,7 +155,8 @@ def mark_of(
         lessons,
         tuple(remarks(entry)),
         entry.missing,
-        tuple(absent_lessons(entry)),
+        tuple(reasons(entry)),
+        entry.report.bonus if entry.report else 0.0,
         is_test(entry),
     )
 
@@ -176,14 +179,6 @@ def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
     for lesson in entry.lessons:
         if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
             yield lesson
-
-
-def absent_lessons(entry: GradebookEntry) -> Iterator[str]:
-    """Yield the lessons that a submission has no file for, unless a person gave points."""
-    given = {adjustment.lesson for adjustment in entry.adjustments}
-    for lesson in entry.lessons:
-        if lesson.status is LessonStatus.MISSING and not lesson.file and lesson.id not in given:
-            yield lesson.id
 
 
 def lesson_points(
@@ -211,6 +206,19 @@ def state(entry: GradebookEntry) -> str:
     if entry.report is None:
         return "problem"
     return "grader's fault" if entry.grader_faults else "graded"
+
+
+def reasons(entry: GradebookEntry) -> Iterator[str]:
+    """Yield phrases that say why the total is what it is: lessons without a file, and remarks."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    absent = [
+        lesson.id
+        for lesson in entry.lessons
+        if lesson.status is LessonStatus.MISSING and not lesson.file and lesson.id not in given
+    ]
+    if absent:
+        yield f"not handed in: {name_list(absent, 5)}"
+    yield from remarks(entry)
 
 
 def remarks(entry: GradebookEntry) -> Iterator[str]:

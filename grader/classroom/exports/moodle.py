@@ -24,17 +24,16 @@ from grader.classroom.exports.common import (
     guarded,
     mark_of,
 )
-from grader.classroom.exports.sheets import (
+from grader.classroom.exports.matching import (
     MatchedMarks,
     Roll,
-    Sheet,
     SheetPerson,
     absent_notes,
     match,
-    put_mark,
-    replaced_note,
-    scale_note,
+    refuse_another_class,
+    zero_rows,
 )
+from grader.classroom.exports.sheets import Sheet, put_mark, replaced_note, scale_note
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
@@ -82,9 +81,9 @@ def export(
         )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
+    title = sheet.header[where.grade]
     full = full_marks(columns)
     worth = request.scale or where.most or full
-    title = sheet.header[where.grade]
     if where.most and worth > where.most:
         raise UsageError(
             f"{sheet.path}: --scale {decimal(worth)} is more than the maximum grade in Moodle,"
@@ -93,32 +92,34 @@ def export(
         )
     yield from scale_note(full, worth, where.most, title)
     roll = roll_of(sheet, where)
-    scaled = replace(request, scale=worth)
-    matched = match(roll, (mark_of(entry, columns, scaled) for entry in entries))
+    matched = match(roll, (mark_of(one, columns, replace(request, scale=worth)) for one in entries))
+    refuse_another_class(sheet.path, roll, matched)
     if mismatch := other_assignment(matched, roll):
         if not request.columns:
             remedy = f"If you mean this one, name its column for grades: --column {title!r}"
             raise UsageError(f"{sheet.path}: {mismatch}. {remedy}")
         yield ExportNote(mismatch, important=True)
-    replaced: list[str] = []
-    for row, mark in matched.by_row.items():
-        person = roll.people[row]
-        if mark.total is not None:
-            points = min(mark.total, where.most or mark.total)
+    zeros = zero_rows(matched, request)
+    replaced = []
+    for person in roll.people.values():
+        mark = matched.by_row.get(person.row)
+        total = mark.total if mark else 0.0 if person.row in zeros else None
+        if total is not None:
+            points = min(total, where.most or total)
             grade = decimal(points, comma=where.comma)
-            replaced += put_mark(sheet, person, where.grade, grade)
-            if points < mark.total:
+            if change := put_mark(sheet, person.row, where.grade, grade):
+                replaced.append(f"{person.label} {change}")
+            if points < total:
                 text = (
-                    f"{decimal(mark.total)} is more than the worksheet allows, so {decimal(points)}"
-                    " was filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
+                    f"{decimal(total)} is more than the worksheet allows, so {decimal(points)} was"
+                    " filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
                 )
                 yield ExportNote(text, person.label, important=True)
-        if where.feedback is not None:
-            add_comment(sheet, row, where.feedback, feedback(mark, columns, worth / full))
-        else:
+        if mark and where.feedback is not None:
+            comment = feedback(mark, columns, worth / full if full else 1.0)
+            add_comment(sheet, person.row, where.feedback, comment)
+        elif mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
-    for person in matched.without if request.missing_as_zero else ():
-        replaced += put_mark(sheet, person, where.grade, "0")
     yield from replaced_note(title, replaced)
     yield from matched.notes
     yield from absent_notes(matched, request)
@@ -139,13 +140,13 @@ def feedback(mark: LmsMark, columns: Sequence[LessonColumn], scale: float = 1.0)
     parts = []
     if mark.total is not None and scale != 1.0:
         parts.append(f"{decimal(mark.total / scale)} of {decimal(full_marks(columns))} points")
-    parts += [
-        f"{column.id}: {decimal(mark.lessons[column.id] or 0.0)} / {decimal(column.max_score)}"
-        for column in columns
-        if mark.lessons[column.id] is not None
-    ]
-    text = " ".join("; ".join([*parts, *mark.remarks]).split())
-    return html.escape(text, quote=False)
+    for column in columns:
+        points = mark.lessons[column.id]
+        if points is not None:
+            parts.append(f"{column.id}: {decimal(points)} / {decimal(column.max_score)}")
+    if mark.bonus:
+        parts.append(f"{counted(mark.bonus, 'bonus point')}, which the grade does not include")
+    return html.escape(" ".join("; ".join([*parts, *mark.reasons]).split()), quote=False)
 
 
 def add_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
@@ -250,7 +251,7 @@ def last_free(sheet: Sheet, grade: int) -> int | None:
 
 
 def roll_of(sheet: Sheet, where: Columns) -> Roll:
-    return Roll(sheet, people_in(sheet, where), KINDS, with_name=("participant",))
+    return Roll(people_in(sheet, where), KINDS, with_name=("participant",))
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:

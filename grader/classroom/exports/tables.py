@@ -24,6 +24,7 @@ from grader.classroom.exports.common import (
     for_students,
     full_marks,
     mark_of,
+    reasons,
     remarks,
     row,
     state,
@@ -65,7 +66,7 @@ def export_csv(
                     "; ".join(map(adjustment_text, entry.adjustments)),
                     entry.report.bonus if entry.report else None,
                     state(entry),
-                    "; ".join(remarks(entry)),
+                    "; ".join(reasons(entry)),
                     *(mark.lessons[column.id] for column in columns),
                     *(points.get(check) for check in checks),
                 ]
@@ -126,7 +127,7 @@ def as_data(
             {key: getattr(one, key) for key in ("lesson", "line", "text", "author", "made_at")}
             for one in entry.comments
         ],
-        "remarks": list(remarks(entry)),
+        "remarks": list(reasons(entry)),
         "report": entry.report.as_json() if entry.report else None,
     }
 

@@ -326,8 +326,8 @@ def test_moodle_gets_grade_and_feedback(moodle: Fill) -> None:
     alice = cells(text)[1]
     assert alice[4] == "17.5"
     assert alice[9] == (
-        "slopes: 7.5 / 10; chains: 10 / 10; handed in late;"
-        " adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+        "slopes: 7.5 / 10; chains: 10 / 10; 1 bonus point, which the grade does not include;"
+        " handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
     )
 
 
@@ -335,7 +335,7 @@ def test_moodle_keeps_every_byte_that_is_not_ours(moodle: Fill) -> None:
     """This covers headers, dates, quotes, and existing feedback."""
     text, _ = moodle(MOODLE, (BOB,))
     wanted = MOODLE.replace("3.00,20.00", "10,20.00").replace(
-        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10"
+        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10; not handed in: chains"
     )
     assert text == wanted
 

@@ -14,7 +14,7 @@ import pytest
 
 from factories.gradebook import COLUMNS, ENTRIES
 from grader.classroom.exports.common import ExportRequest, Piece
-from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.imports.entries import StudentIdentity
 from grader.cli.exports import FORMATS
 
@@ -48,13 +48,18 @@ Fill = Callable[..., tuple[str, list[str]]]
 
 
 def filled(
-    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = ENTRIES, **asked: Any
+    kind: str,
+    folder: Path,
+    text: str,
+    entries: tuple[GradebookEntry, ...] = ENTRIES,
+    lessons: tuple[LessonColumn, ...] = COLUMNS,
+    **asked: Any,
 ) -> tuple[str, list[str]]:
     """Return a template after filling it in, and the notes."""
     template = folder / "template.csv"
     template.write_bytes(text.encode())
     request = ExportRequest(template=template, **asked)
-    parts = list(FORMATS[kind].export(iter(entries), COLUMNS, request))
+    parts = list(FORMATS[kind].export(iter(entries), lessons, request))
     (data,) = [part.data for part in parts if isinstance(part, Piece)]
     return data.decode(), [str(part) for part in parts if not isinstance(part, Piece)]
 
