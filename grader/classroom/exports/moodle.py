@@ -227,9 +227,9 @@ def holds_participants(sheet: Sheet, column: int) -> bool:
     found = [
         PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)
     ]
-    words = {one[1] if one else None for one in found}
+    words = {one[1] for one in found if one}
     numbers = {one[2] for one in found if one}
-    return len(words) == 1 and None not in words and len(numbers) == len(found)
+    return len(words) == 1 and len(numbers) == len(found)
 
 
 def holds_the_maximum(sheet: Sheet, column: int) -> bool:

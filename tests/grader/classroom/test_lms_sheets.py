@@ -356,6 +356,22 @@ def test_moodle_columns_are_recognised_in_any_language(
     assert lines[1][9].startswith("slopes: 7.5 / 10")
 
 
+def test_moodles_decimal_sign_may_show_in_the_grades_alone(moodle: Fill) -> None:
+    sheet = GERMAN.replace("20,00", "20").replace("abgegeben;;", "abgegeben;2,5;", 1)
+    assert [line[4] for line in cells(moodle(sheet, (ALICE,))[0], ";")[1:]] == ["17,5", ""]
+    plain = GERMAN.replace("20,00", "20")
+    assert [line[4] for line in cells(moodle(plain, (ALICE,))[0], ";")[1:]] == ["17.5", ""]
+
+
+def test_a_worksheet_of_one_student_is_filled_with_and_without_a_maximum(moodle: Fill) -> None:
+    one = "".join(MOODLE.splitlines(keepends=True)[:2])
+    assert grades(moodle(one, (ALICE,))[0]) == ["17.5"]
+    lines = [line.split(",") for line in one.replace("Monday, ", "").splitlines()]
+    bare = "\n".join(",".join([*line[:5], *line[6:]]) for line in lines)
+    assert "Maximum" not in bare
+    assert grades(moodle(bare, (ALICE,))[0]) == ["17.5"]
+
+
 def test_a_groups_number_is_not_taken_for_a_participants(moodle: Fill) -> None:
     """In a group assignment Moodle's download has the group's number, which is Bob's here."""
     team = named(ALICE, "Team Red", moodle_participant="12")
@@ -438,6 +454,7 @@ def test_moodle_without_a_feedback_column_says_so(moodle: Fill) -> None:
         ("moodle", "a,b\n1,2\n", {}, "not a grading worksheet"),
         ("moodle", "A,B,C\nWho 1,x,\nWho 2,y,\n", {}, "Name it with --column: A, B, C"),
         ("moodle", MOODLE, {"columns": ("slopes=Grade",)}, "--column TITLE"),
+        ("moodle", MOODLE, {"columns": ("Grade", "Status")}, "Name only that: --column TITLE"),
     ],
 )
 def test_what_is_wrong_with_a_template_is_said(

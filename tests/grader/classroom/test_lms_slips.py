@@ -105,6 +105,18 @@ def test_no_page_goes_by_a_worksheet_of_another_assignment(tmp_path: Path) -> No
         list(pages_for_moodle([ALICE.public()], str.encode, ExportRequest(template)))
 
 
+@pytest.mark.parametrize(
+    "words", ["Team 1|Team 1|Team 2", "Day 1|Week 2|Week 3", "Ann|Week 2|Week 3", "Week|Day|Year"]
+)
+def test_participants_are_one_word_and_different_numbers(words: str, moodle: Fill) -> None:
+    """Another column before them is not taken for them; a last line may say something else."""
+    lines = MOODLE.removeprefix("\ufeff").splitlines()
+    added = [f"{word},{line}" for word, line in zip(["?", *words.split("|")], lines, strict=True)]
+    text = "\n".join([*added, ",,3 students,,,,,,,,,,"])
+    filled, _ = moodle(text, (ALICE,))
+    assert [line[5] for line in cells(filled)[1:]] == ["17.5", "3.00", "", ""]
+
+
 # -------------------------------------------------------------------------- marks that are there
 
 
