@@ -281,9 +281,9 @@ def notes_on_columns(
 
 
 def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
-    """Yield the students: every row with a name that is not one of Canvas's own.
+    """Yield the students: every row with an id, except that of the test student, who is in no SIS.
 
-    Its test student has a row, too, but no SIS id.
+    ``Points Possible`` and notes on hidden grades have no id.
     """
     columns = {title: number for number, title in enumerate(sheet.header)}
     names = name_columns(sheet)
@@ -291,8 +291,7 @@ def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
         name = " ".join(filter(None, (sheet.value(row, columns[title]) for title in names)))
         ids = {kind: sheet.value(row, columns[kind]) for kind in KINDS if kind in columns}
         test = name in TEST_STUDENT and not ids.get("SIS User ID")
-        own = test or sheet.value(row, 0).startswith(POINTS_POSSIBLE)
-        if name and any(ids.values()) and not own:
+        if any(ids.values()) and not test:
             yield SheetPerson(row, name, ids, forms_of(name))
 
 
