@@ -4,6 +4,7 @@ No mark is overwritten silently, and the comment beside it says why it is what i
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +26,9 @@ from factories.gradebook import (
 )
 from factories.sheets import CANVAS, MOODLE, Fill, cells, filled, marks, named
 
-from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
+from grader.classroom.exports.common import ExportNote, ExportRequest, LmsMark, Piece
 from grader.classroom.exports.feedback import pages_for_folder, pages_for_moodle
+from grader.classroom.exports.matching import MatchedMarks, Roll, SheetPerson, refuse_another_class
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry, Lateness
 from grader.classroom.imports.entries import StudentIdentity
 from grader.cli.exports import FORMATS
@@ -77,6 +79,30 @@ def test_a_section_and_late_work_are_not_taken_for_another_class(canvas: Fill) -
     assert marks(text)["Doe, Alice"] == "7.5,10,,3.0"
     assert len([note for note in notes if "not in the sheet" in note]) == len(OTHERS)
     assert marks(canvas(CANVAS, (ALICE,))[0])["Doe, Alice"] == "7.5,10,,3.0"
+
+
+@pytest.mark.parametrize(
+    ("known", "doubtful", "strangers", "rows", "people", "refused"),
+    [
+        (1, 0, 4, 1, 5, True),
+        (0, 1, 4, 1, 5, True),
+        (1, 0, 3, 1, 5, False),
+        (1, 0, 4, 1, 4, False),
+        (2, 0, 6, 2, 9, False),
+        (2, 0, 9, 2, 8, False),
+        (2, 0, 7, 2, 9, True),
+        (0, 0, 0, 0, 9, False),
+    ],
+)
+def test_another_class_shares_less_than_a_quarter_on_both_sides(
+    known: int, doubtful: int, strangers: int, rows: int, people: int, refused: bool
+) -> None:
+    roll = Roll([SheetPerson(row, f"P{row}", {}, frozenset()) for row in range(people)], {})
+    found = dict.fromkeys(range(rows), LmsMark("", "", (), 0.0, {}, ()))
+    known_ones, doubtful_ones, others = (("x",) * count for count in (known, doubtful, strangers))
+    matched = MatchedMarks(found, (), known_ones, doubtful_ones, others, ())
+    with pytest.raises(UsageError) if refused else contextlib.nullcontext():
+        refuse_another_class(Path("sheet.csv"), roll, matched)
 
 
 OTHER_WEEK = MOODLE.replace("t 1", "t 31")
@@ -156,6 +182,8 @@ def test_no_zero_where_two_submissions_fit_or_the_section_is_another(canvas: Fil
     """The people of another section are in the sheet, but not in the export."""
     text, _ = canvas(CANVAS, (ALICE, replace(ALICE, name="again")), **ZERO)
     assert marks(text)["Doe, Alice"] == ",,,3.0"
+    text, _ = canvas(CANVAS + "Alice Doe,108,,,B,,,,,\r\n", (named(ALICE, "Alice Doe"),), **ZERO)
+    assert set(marks(text).values()) == {*marks(CANVAS).values()}
     text, notes = canvas(CANVAS, (ALICE, MISSING), section="A", **ZERO)
     assert marks(text) == marks(CANVAS) | {"Doe, Alice": "7.5,10,,3.0", "Fay": "0,0,,"}
     assert not any("without a submission" in note for note in notes)
@@ -163,9 +191,16 @@ def test_no_zero_where_two_submissions_fit_or_the_section_is_another(canvas: Fil
 
 def test_missing_is_zero_in_moodle_too(moodle: Fill) -> None:
     assert grades(moodle(MOODLE, (ALICE, BOB))[0]) == ["17.5", "10", ""]
-    assert grades(moodle(MOODLE, (ALICE, BOB), **ZERO)[0]) == ["17.5", "10", "0"]
-    _, notes = moodle(MOODLE, (ALICE, named(BOB, "Zoe")), **ZERO)
-    assert any(note.startswith("students without a submission were not given 0") for note in notes)
+    text, notes = moodle(MOODLE, (ALICE, BOB), **ZERO)
+    assert grades(text) == ["17.5", "10", "0"]
+    not_given = "students without a submission were not given 0"
+    assert not any(note.startswith(not_given) for note in notes)
+    zoe = named(BOB, "Zoe")
+    text, notes = moodle(MOODLE, (ALICE, zoe), **ZERO)
+    assert grades(text) == ["17.5", "3.00", ""]
+    assert any(note.startswith(not_given) for note in notes)
+    _, notes = moodle(MOODLE, (ALICE, BOB, FAULTY, zoe), **ZERO)
+    assert not any(note.startswith(not_given) for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +214,20 @@ def test_a_cell_that_canvas_has_closed_stays_and_is_noted(
     filled, notes = canvas(text, (ALICE,), **ZERO)
     assert marks(filled)["Doe, Alice"] == f"{cell},10,,3.0"
     assert f"Doe, Alice: {why}, so no mark was written in Slopes (71)" in notes
+
+
+def test_what_a_person_must_look_at_is_important(tmp_path: Path) -> None:
+    """A mark that fits nobody, one of two that fit, and one that is replaced."""
+    template = tmp_path / "template.csv"
+    template.write_bytes(CANVAS.encode())
+    entries = (ALICE, replace(ALICE, name="again"), FAULTY, named(BOB, "Zoe"))
+    parts = FORMATS["canvas"].export(entries, COLUMNS, ExportRequest(template))
+    notes = [part for part in parts if isinstance(part, ExportNote) and part.important]
+    assert [(note.who, note.text[:22]) for note in notes] == [
+        ("", "1 mark in Slopes (71) "),
+        ("Zoe", "not in the sheet, so t"),
+        ("Doe, Alice", "no mark was written, b"),
+    ]
 
 
 # --------------------------------------------------------------------------------- Canvas's columns
