@@ -231,9 +231,9 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 
 
 def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[PublicEntry]:
-    """Yield the entries that have a verdict; note the others, but not a test student's."""
+    """Yield the entries that have a verdict; note the other submissions."""
     for entry in book.entries():
-        if is_test(entry):
+        if entry.missing or is_test(entry):
             continue
         if entry.report is None:
             notes.append(ExportNote("nothing was graded, so there is no page", entry.label))

@@ -130,6 +130,11 @@ class LmsMark:
     bonus: float = 0.0
     test: bool = False
 
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing was handed in, and nobody gave points."""
+        return self.missing and not self.total and not any(self.lessons.values())
+
 
 def full_marks(columns: Sequence[LessonColumn]) -> float:
     """Return what full marks are worth in the course."""

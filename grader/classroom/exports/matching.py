@@ -136,20 +136,25 @@ def match(roll: Roll, marks: Iterable[LmsMark], what: str = "mark") -> MatchedMa
                 why = f"fits {len(people)} rows of the sheet: {listed}"
                 text = f"{why if people else 'not in the sheet'}, so this {what} was not written"
                 notes.append(ExportNote(text, student.name, important=True))
-    by_row = {}
+    by_row: dict[int, LmsMark] = {}
+    fits_several: set[int] = set()
     for row, candidates in found.items():
         # Who is missing by the roster may have handed in with a team of which it does not know.
         handed = [mark for mark in candidates.values() if not mark.missing]
         fitting = handed or list(candidates.values())
         if len(fitting) == 1:
-            by_row[row] = fitting[0]
+            # A submission whose student is not found may be theirs, such as that of a team.
+            if not fitting[0].nothing or not (strangers or doubtful):
+                by_row[row] = fitting[0]
         else:
+            fits_several.add(row)
             text = (
                 f"no {what} was written, because {len(fitting)} submissions fit this row:"
                 f" {name_list(m.name for m in fitting)}"
             )
             notes.append(ExportNote(text, roll.people[row].label, important=True))
-    absent = [one for row, one in roll.people.items() if row not in found and row not in nobody]
+    taken = {*by_row, *fits_several, *nobody}
+    absent = [one for row, one in roll.people.items() if row not in taken]
     return MatchedMarks(
         by_row, tuple(notes), tuple(known), tuple(doubtful), tuple(strangers), tuple(absent)
     )
@@ -175,7 +180,7 @@ def refuse_another_class(path: Path, roll: Roll, matched: MatchedMarks) -> None:
 
 
 def zero_rows(matched: MatchedMarks, request: ExportRequest) -> set[int]:
-    """Return the rows that get 0 with ``--missing-as-zero``, besides the marks of the roster.
+    """Return the rows that get 0 with ``--missing-as-zero``, besides those of missing students.
 
     There are none if a submission may be theirs, or if they may be of another section.
     """

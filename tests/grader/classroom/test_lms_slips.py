@@ -329,6 +329,18 @@ def test_who_is_missing_by_the_roster_but_handed_in_with_a_team_has_its_mark(
     assert "nothing was handed in" not in text
 
 
+def test_who_may_be_in_a_team_is_not_told_that_nothing_was_handed_in(moodle: Fill) -> None:
+    """The worksheet does not say who is in a team, and neither does the roster."""
+    entries = (RED, named(BOB, "Bob =1+1"), named(MISSING, "Eve"))
+    text, notes = moodle(MOODLE, entries, **ZERO)
+    assert grades(text) == ["", "10", ""]
+    assert "nothing was handed in" not in text
+    assert "Eve: in the sheet, but without a submission" in notes
+    given = replace(named(MISSING, "Eve"), adjustments=(ON_PAPER,))
+    assert grades(moodle(MOODLE, (*entries[:2], given), **ZERO)[0]) == ["", "10", "4"]
+    assert grades(moodle(MOODLE, entries[1:], **ZERO)[0]) == ["0", "10", "0"]
+
+
 def test_a_student_who_is_listed_twice_in_a_team_gets_its_mark(canvas: Fill) -> None:
     team = replace(TEAM, students=(*TEAM.students, StudentIdentity("Núñez, José")))
     assert marks(canvas(CANVAS, (team,))[0])["Núñez, José"] == "10,0,,"
