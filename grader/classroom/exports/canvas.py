@@ -133,7 +133,7 @@ def export(
     rows = (row for row in sheet.rows if sheet.value(row, 0).startswith(POINTS_POSSIBLE))
     possible = PointsPossible(sheet, next(rows, None))
     targets = targets_in(sheet, columns, request, possible)
-    yield from notes_on_columns(sheet, targets, columns)
+    yield from notes_on_columns(sheet, targets, columns, request)
     comma = any("," in possible.text(target.column) for target in targets)
     roll = Roll(people_in(sheet), KINDS)
     unscaled = replace(request, scale=None)
@@ -258,7 +258,7 @@ def assignments_in(sheet: Sheet) -> str:
 
 
 def notes_on_columns(
-    sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]
+    sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[ExportNote]:
     """Yield notes: what each column gets, what that is worth there, and, if no column gets the
     total, which lessons have no column.
@@ -275,6 +275,8 @@ def notes_on_columns(
             yield ExportNote(text, important=True)
     filled = {target.lesson for target in targets}
     left = [column.id for column in columns if column.id not in filled]
+    if request.scale and None not in filled:
+        yield ExportNote("--scale is about the total, which no column gets")
     if left and None not in filled:
         remedy = f"Name each column, --column {left[0]}=TITLE, or one for the total, --column TITLE"
         yield ExportNote(f"no column gets {', '.join(left)}. {remedy}")

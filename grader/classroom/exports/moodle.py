@@ -195,22 +195,19 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
         raise UsageError(
             "a Moodle worksheet has one grade column, for the total. Name only that: --column TITLE"
         )
-    maximum = next(
-        (column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None
-    )
     titles = [title.casefold() for title in sheet.header]
     if request.columns:
         grade = sheet.column(request.columns[0])
     elif "grade" in titles:
         grade = titles.index("grade")
-    elif maximum is not None:
-        grade = maximum - 1
+    elif maxima := [one for one in range(1, len(titles)) if holds_the_maximum(sheet, one)]:
+        grade = maxima[-1] - 1  # a field of the profile may be one number for all, too
     else:
         raise UsageError(
             f"{sheet.path}:1: the grade column was not recognized. Name it with --column:"
             f" {', '.join(sheet.header)}"
         )
-    shown = sheet.value(1, maximum) if maximum is not None else ""
+    shown = sheet.value(1, grade + 1) if holds_the_maximum(sheet, grade + 1) else ""
     most = float(shown.replace(",", ".")) if shown else None
     comma = "," in shown or any(
         re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows

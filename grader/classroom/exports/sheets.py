@@ -141,6 +141,5 @@ def scale_note(full: float, worth: float, most: float | None, title: str) -> Ite
     if worth != full or most not in (None, worth):
         possible = f", where {decimal(most)} are possible" if most not in (None, worth) else ""
         yield ExportNote(
-            f"full marks of {decimal(full)} are worth {decimal(worth)} in {title}{possible};"
-            " --scale changes this"
+            f"full marks of {decimal(full)} are worth {decimal(worth)} in {title}{possible}"
         )

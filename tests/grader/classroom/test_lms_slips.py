@@ -143,6 +143,31 @@ def test_participants_are_one_word_and_different_numbers(words: str, moodle: Fil
     assert [line[5] for line in cells(filled)[1:]] == ["17.5", "3.00", "", ""]
 
 
+PROFILES = (
+    "식별번호,성명,ID 번호,학과,학년,기수,상태,성적,최고 성적,변경 가능,최근 수정,의견\n"
+    "참가자 11,Alice Doe,1001,CS,1,7,제출됨,,50.00,예,-,\n"
+    "참가자 12,Bob =1+1,,CS,2,7,제출됨,3,50.00,예,-,\n"
+    ",2,,,,,,,,,,\n"
+)
+
+
+def test_numbers_of_a_profile_are_not_taken_for_the_maximum_grade(moodle: Fill) -> None:
+    """The maximum is one number for all, and right of the grades."""
+    text, notes = moodle(PROFILES, (ALICE, BOB))
+    assert [line[7] for line in cells(text)[1:]] == ["43.75", "25", ""]
+    assert "full marks of 20 are worth 50 in 성적" in notes
+    english = MOODLE.replace("Email address", "Year,Cohort").replace("@school.example", ",7")
+    text, notes = moodle(english.replace("alice,7", "1,7").replace("eve,7", "1,7"), (ALICE,))
+    assert [line[5] for line in cells(text)[1:]] == ["17.5", "3.00", ""]
+
+
+def test_a_last_column_of_times_is_not_taken_for_comments(moodle: Fill) -> None:
+    text = MOODLE.replace("Feedback comments", "Letzte").replace('"<p>Fine.</p>"', "10:06 Uhr")
+    filled, notes = moodle(text, (ALICE,))
+    assert [line[-1] for line in cells(filled)[1:]] == ["", "10:06 Uhr", ""]
+    assert any(note.startswith("the worksheet has no column for feedback") for note in notes)
+
+
 # -------------------------------------------------------------------------- marks that are there
 
 
