@@ -84,13 +84,7 @@ def export(
     title = sheet.header[where.grade]
     full = full_marks(columns)
     worth = request.scale or where.most or full
-    if where.most and worth > where.most:
-        raise UsageError(
-            f"{sheet.path}: --scale {decimal(worth)} is more than the maximum grade in Moodle,"
-            f" {decimal(where.most)}. Leave out --scale; or raise the maximum grade there, and"
-            " download the worksheet again"
-        )
-    yield from scale_note(full, worth, where.most, title)
+    yield from notes_on_scale(sheet, where, full, worth)
     roll = roll_of(sheet, where)
     matched = match(roll, (mark_of(one, columns, replace(request, scale=worth)) for one in entries))
     refuse_another_class(sheet.path, roll, matched)
@@ -133,6 +127,23 @@ def export(
 FORMAT = Format(
     "moodle", export, "moodle.csv", "Check it, then upload it in Moodle: Upload grading worksheet."
 )
+
+
+def notes_on_scale(sheet: Sheet, where: Columns, full: float, worth: float) -> Iterator[ExportNote]:
+    """Yield notes on what full marks are worth. Raise UsageError for more than Moodle allows."""
+    if where.most and worth > where.most:
+        raise UsageError(
+            f"{sheet.path}: --scale {decimal(worth)} is more than the maximum grade in Moodle,"
+            f" {decimal(where.most)}. Leave out --scale; or raise the maximum grade there, and"
+            " download the worksheet again"
+        )
+    yield from scale_note(full, worth, where.most, sheet.header[where.grade])
+    if where.most is None:
+        text = (
+            f"the worksheet has no maximum grade, so full marks are worth {decimal(worth)}. If the"
+            " assignment is graded with words, Moodle ignores the numbers"
+        )
+        yield ExportNote(text, important=True)
 
 
 def feedback(mark: LmsMark, columns: Sequence[LessonColumn], scale: float = 1.0) -> str:

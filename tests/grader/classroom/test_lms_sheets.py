@@ -288,6 +288,8 @@ def test_canvas_with_semicolons_and_decimal_commas(canvas: Fill) -> None:
         "Student;ID;SIS Login ID;Section;Slopes (1)\nPoints Possible;;;;10,00\nDoe, Alice;101;;A;\n"
     )
     assert canvas(text, (ALICE,))[0].endswith("Doe, Alice;101;;A;7,5\n")
+    text = text.replace("Slopes (1)", "Slopes (1);Chains (2)").replace("10,00", "10,00;10")
+    assert canvas(text, (ALICE,))[0].endswith("Doe, Alice;101;;A;7,5;10\n")
 
 
 def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(canvas: Fill) -> None:
@@ -371,7 +373,10 @@ def test_a_worksheet_of_one_student_is_filled_with_and_without_a_maximum(moodle:
     lines = [line.split(",") for line in one.replace("Monday, ", "").splitlines()]
     bare = "\n".join(",".join([*line[:5], *line[6:]]) for line in lines)
     assert "Maximum" not in bare
-    assert grades(moodle(bare, (ALICE,))[0]) == ["17.5"]
+    text, notes = moodle(bare, (ALICE,))
+    assert grades(text) == ["17.5"]
+    said = "the worksheet has no maximum grade, so full marks are worth 20. If the assignment"
+    assert [note.startswith(said) for note in notes] == [True]
 
 
 def test_a_groups_number_is_not_taken_for_a_participants(moodle: Fill) -> None:
@@ -451,6 +456,8 @@ def test_moodle_without_a_feedback_column_says_so(moodle: Fill) -> None:
     ("kind", "text", "asked", "said"),
     [
         ("canvas", "a,b\n1,2\n", {}, "this is not a Canvas gradebook"),
+        ("canvas", "Student,Essay (3)\nEve,\n", {}, "this is not a Canvas gradebook"),
+        ("canvas", "LastName,ID,Essay (3)\nEve,3,\n", {}, "this is not a Canvas gradebook"),
         ("canvas", "Student,ID,Essay (3)\nEve,103,\n", {}, r"the total with --column: Essay \(3\)"),
         ("canvas", CANVAS, {"columns": ("Exam",)}, "no column has the title 'Exam'"),
         ("moodle", "a,b\n1,2\n", {}, "not a grading worksheet"),

@@ -242,7 +242,7 @@ def test_a_cell_that_canvas_has_closed_stays_and_is_noted(
 
 
 def test_what_a_person_must_look_at_is_important(tmp_path: Path) -> None:
-    """A mark that fits nobody, one of two that fit, and one that is replaced."""
+    """A mark that fits nobody, one of two that fit, one that is replaced, and one that is cut."""
     template = tmp_path / "template.csv"
     template.write_bytes(CANVAS.encode())
     entries = (ALICE, replace(ALICE, name="again"), FAULTY, named(BOB, "Zoe"))
@@ -252,6 +252,15 @@ def test_what_a_person_must_look_at_is_important(tmp_path: Path) -> None:
         ("", "1 mark in Slopes (71) "),
         ("Zoe", "not in the sheet, so t"),
         ("Doe, Alice", "no mark was written, b"),
+    ]
+    template.write_bytes(OTHER_WEEK.encode())
+    above = replace(ALICE, adjustments=(replace(ON_PAPER, lesson=None, points=9.0),))
+    asked = ExportRequest(template, columns=("Grade",))
+    parts = FORMATS["moodle"].export((above,), COLUMNS, asked)
+    notes = [part for part in parts if isinstance(part, ExportNote) and part.important]
+    assert [(note.who, note.text[:22]) for note in notes] == [
+        ("", "this worksheet is of a"),
+        ("Alice Doe", "25 is more than the wo"),
     ]
 
 
