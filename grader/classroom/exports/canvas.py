@@ -21,6 +21,7 @@ from grader.classroom.exports.common import (
     Piece,
     decimal,
     full_marks,
+    is_test,
     mark_of,
 )
 from grader.classroom.exports.matching import (
@@ -45,9 +46,6 @@ KINDS = {
 NAMES = (("Student",), ("FirstName", "LastName"))
 """The columns of a name, in the order in which it is spoken."""
 POINTS_POSSIBLE = "Points Possible"
-EXCUSED = "EX"
-
-
 TOTALS = tuple(
     f"{which} {what}"
     for which, kinds in (
@@ -74,10 +72,7 @@ WITH_ID = re.compile(r"(.*?)\s*\(\d+\)", re.DOTALL)
 """An assignment's title, as Canvas exports it and finds it again."""
 MAX_TITLE = 255
 NUMBER = re.compile(r"\d+([.,]\d+)?")
-CLOSED = {
-    EXCUSED: "is excused in Canvas (EX)",
-    "N/A": "does not have this assignment in Canvas (N/A)",
-}
+CLOSED = {"EX": "is excused in Canvas (EX)", "N/A": "does not have this assignment in Canvas (N/A)"}
 """The cells that an import must leave as they are, and what they mean."""
 
 
@@ -174,7 +169,7 @@ def marks_in(
     lessons_only = all(target.lesson for target in targets)
     for entry in entries:
         whole = sum(one.points for one in entry.adjustments if one.lesson is None)
-        if lessons_only and whole:
+        if lessons_only and whole and not is_test(entry):
             raise UsageError(
                 f"{entry.label} has {whole:+g} points that belong to no lesson, and the sheet has"
                 " columns only for lessons, so they would be lost. Name a column for the total with"
@@ -189,32 +184,9 @@ def targets_in(
 ) -> list[Target]:
     """Return the columns that the request names, or else those titled like a lesson.
 
-    Such a title is a lesson's id or its title. Raise UsageError if there is no such column, or if
-    Canvas would not import it.
+    Raise UsageError if there is no such column, or if Canvas would not import it.
     """
-    titles: dict[str, list[int]] = {}
-    for number, title in enumerate(sheet.header):
-        if found := WITH_ID.fullmatch(title):
-            titles.setdefault(found[1].casefold(), []).append(number)
-    wanted: dict[int, LessonColumn | None] = {}
-    for asked in request.columns:
-        lesson = next((column for column in columns if asked.startswith(f"{column.id}=")), None)
-        title = asked.partition("=")[2] if lesson else asked
-        numbers = titles.get(title.casefold(), [])
-        if len(numbers) > 1:
-            raise UsageError(
-                f"{sheet.path}:1: {len(numbers)} assignments have the title {title!r} (--column)."
-                f" Name one with its number: {name_list(sheet.header[one] for one in numbers)}"
-            )
-        column = numbers[0] if numbers else sheet.column(title)
-        if column in wanted:
-            raise UsageError(f"--column names {sheet.header[column]!r} twice. Leave one out")
-        wanted[column] = lesson
-    if not request.columns:
-        for lesson in columns:
-            called = {lesson.id.casefold(), lesson.title.casefold()}
-            numbers = [number for title in called for number in titles.get(title, [])]
-            wanted |= dict.fromkeys(numbers if len(numbers) == 1 else (), lesson)
+    wanted = columns_asked(sheet, columns, request) or columns_of_lessons(sheet, columns)
     if not wanted:
         raise UsageError(
             f"{sheet.path}:1: no assignment has the name of a lesson. Name the column for the total"
@@ -229,6 +201,50 @@ def targets_in(
     return targets
 
 
+def columns_asked(
+    sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest
+) -> dict[int, LessonColumn | None]:
+    """Return the columns that ``--column`` names, with or without an assignment's number."""
+    titles = columns_by_title(sheet)
+    wanted: dict[int, LessonColumn | None] = {}
+    for asked in request.columns:
+        lesson = next((column for column in columns if asked.startswith(f"{column.id}=")), None)
+        title = asked.partition("=")[2] if lesson else asked
+        numbers = titles.get(title.casefold(), [])
+        if len(numbers) > 1:
+            raise UsageError(
+                f"{sheet.path}:1: {len(numbers)} assignments have the title {title!r} (--column)."
+                f" Name one with its number: {name_list(sheet.header[one] for one in numbers)}"
+            )
+        column = numbers[0] if numbers else sheet.column(title)
+        if column in wanted:
+            raise UsageError(f"--column names {sheet.header[column]!r} twice. Leave one out")
+        wanted[column] = lesson
+    return wanted
+
+
+def columns_of_lessons(
+    sheet: Sheet, columns: Sequence[LessonColumn]
+) -> dict[int, LessonColumn | None]:
+    """Return the assignments with a lesson's id or title, if it is only one for that lesson."""
+    titles = columns_by_title(sheet)
+    wanted: dict[int, LessonColumn | None] = {}
+    for lesson in columns:
+        called = {lesson.id.casefold(), lesson.title.casefold()}
+        numbers = [number for title in called for number in titles.get(title, [])]
+        wanted |= dict.fromkeys(numbers if len(numbers) == 1 else (), lesson)
+    return wanted
+
+
+def columns_by_title(sheet: Sheet) -> dict[str, list[int]]:
+    """Return the assignments' columns by title, without numbers and case."""
+    titles: dict[str, list[int]] = {}
+    for number, title in enumerate(sheet.header):
+        if found := WITH_ID.fullmatch(title):
+            titles.setdefault(found[1].casefold(), []).append(number)
+    return titles
+
+
 def refuse_what_canvas_ignores(sheet: Sheet, column: int, possible: PointsPossible) -> None:
     """Raise UsageError for a column that Canvas would not import as an assignment's points.
 
@@ -239,22 +255,24 @@ def refuse_what_canvas_ignores(sheet: Sheet, column: int, possible: PointsPossib
     if title in ABOUT_STUDENTS:
         why = "is about the student"
     elif total:
-        why = f"has {total!r} in its title, as Canvas's own totals have, which it does not import"
+        why = (
+            f"has {total!r} in its title, as Canvas's own totals have, which it does not import. If"
+            " it is an assignment, rename it in Canvas, and export the gradebook again"
+        )
     elif (text := possible.text(column)) and not NUMBER.fullmatch(text):
         why = f"is marked {text!r}, so Canvas does not import it"
     elif len(title) > MAX_TITLE and not WITH_ID.fullmatch(title):
-        why = f"has a title of more than {MAX_TITLE} characters, which Canvas refuses"
+        why = f"has a title of more than {MAX_TITLE} characters, which Canvas refuses. Shorten it"
     else:
         return
     raise UsageError(
-        f"{sheet.path}:1: the column {title[:60]!r} {why}. Name an assignment with --column:"
-        f" {assignments_in(sheet)}. If it is one, rename it in Canvas, and export the gradebook"
-        " again"
+        f"{sheet.path}:1: the column {title[:60]!r} {why}. Assignments to name with --column:"
+        f" {assignments_in(sheet)}"
     )
 
 
 def assignments_in(sheet: Sheet) -> str:
-    return ", ".join(title for title in sheet.header if WITH_ID.fullmatch(title)) or "there is none"
+    return ", ".join(title for title in sheet.header if WITH_ID.fullmatch(title)) or "none"
 
 
 def notes_on_columns(
