@@ -205,8 +205,6 @@ def show_wrong(
     """Print the checks that were wrong, each with a command for it, ready to paste."""
     tr = learner.tr
     message = "{count} lessons had something wrong when they were graded last. Take one:"
-    if len(wrong) == 1:
-        message = "1 lesson had something wrong when it was graded last:"
     console.print(Text(tr(message, count=len(wrong))))
     for lesson, checks in wrong.items():
         console.print("", Text(lesson, "bold"), sep="\n")

@@ -144,15 +144,15 @@ def test_participants_are_one_word_and_different_numbers(words: str, moodle: Fil
 
 
 PROFILES = (
-    "식별번호,성명,ID 번호,학과,학년,기수,상태,성적,최고 성적,변경 가능,최근 수정,의견\n"
-    "참가자 11,Alice Doe,1001,CS,1,7,제출됨,,50.00,예,-,\n"
-    "참가자 12,Bob =1+1,,CS,2,7,제출됨,3,50.00,예,-,\n"
-    ",2,,,,,,,,,,\n"
+    "식별번호,성명,ID 번호,학과,학년,기수,상태,성적,최고 성적,변경 가능,판,최근 수정,글,낱말 수\n"
+    "참가자 11,Alice Doe,1001,CS,1,7,제출됨,,50.00,예,5,-,,120\n"
+    "참가자 12,Bob =1+1,,CS,2,7,제출됨,3,50.00,,5,-,,340\n"
+    ",2,,,,,,,,,,,,\n"
 )
 
 
 def test_numbers_of_a_profile_are_not_taken_for_the_maximum_grade(moodle: Fill) -> None:
-    """The maximum is one number for all, and right of the grades."""
+    """The maximum is one number for all, right of the grades; so are no other numbers."""
     text, notes = moodle(PROFILES, (ALICE, BOB))
     assert [line[7] for line in cells(text)[1:]] == ["43.75", "25", ""]
     assert "full marks of 20 are worth 50 in 성적" in notes
