@@ -128,6 +128,7 @@ class LmsMark:
     missing: bool = False
     reasons: tuple[str, ...] = ()
     bonus: float = 0.0
+    came_as: str = ""
     test: bool = False
 
     @property
@@ -162,6 +163,7 @@ def mark_of(
         entry.missing,
         tuple(reasons(entry)),
         entry.report.bonus if entry.report else 0.0,
+        entry.came_as,
         is_test(entry),
     )
 

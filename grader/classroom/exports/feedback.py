@@ -48,8 +48,8 @@ MOODLE_TEAMS = (
     " Instead, give the grading worksheet with --template"
 )
 MOODLE_TEAM = (
-    "there is no page for this team, because a download has the number of the group alone. Give the"
-    " grading worksheet with --template"
+    "there is no page for this member of a team, because the download has only the group's number."
+    " Give the grading worksheet with --template"
 )
 
 
@@ -62,16 +62,16 @@ def pages_for_moodle(
         return
     warned = False
     for entry in entries:
-        if len(entry.students) > 1:
-            yield ExportNote(MOODLE_TEAM, entry.label, important=True)
-            continue
-        for student in entry.students:
-            number = student.ids.get("moodle_participant", "")
-            if number.isdecimal():
+        numbers = [one.ids.get("moodle_participant", "") for one in entry.students]
+        for student, number in zip(entry.students, numbers, strict=True):
+            # A team's members do not share a participant's number: it is that of their group.
+            if number.isdecimal() and numbers.count(number) == 1:
                 if not warned:
                     yield ExportNote(MOODLE_TEAMS, important=True)
                     warned = True
                 yield Piece(page_of(entry.name), moodle_path(student.name, number))
+            elif len(numbers) > 1:
+                yield ExportNote(MOODLE_TEAM, student.name, important=True)
             else:
                 yield ExportNote("no participant number in the download", student.name)
 

@@ -32,7 +32,7 @@ class SheetPerson:
     team: str = ""
 
 
-FROM_DOWNLOAD = frozenset({"moodle_participant"})
+FROM_DOWNLOAD = frozenset({"moodle_participant", "moodle_group"})
 """The ids of somebody who is known from a Moodle download alone, and so may be a team."""
 
 

@@ -170,15 +170,15 @@ def add_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
 def other_assignment(matched: MatchedMarks, roll: Roll) -> str:
     """Return a sentence if the worksheet is of another assignment than the graded download.
 
-    Moodle numbers the participants of each assignment anew (``assign_user_mapping``). The numbers
-    in a download of groups are those of groups.
+    Moodle numbers the participants of each assignment anew (``assign_user_mapping``). A number
+    counts if it is in the name under which the submission came, and if that is not a team's.
     """
-    pairs = [
-        (roll.people[row], mark.students[0].ids.get("moodle_participant"))
-        for row, mark in matched.by_row.items()
-        if len(mark.students) == 1 and not roll.people[row].team
-    ]
-    graded = [(person, number) for person, number in pairs if number]
+    graded: list[tuple[SheetPerson, str]] = []
+    for row, mark in matched.by_row.items():
+        for student in mark.students if not roll.people[row].team else ():
+            number = student.ids.get("moodle_participant", "")
+            if number and f"_{number}_assignsubmission_" in mark.came_as:
+                graded.append((roll.people[row], number))
     others = [(person, number) for person, number in graded if number != person.ids["participant"]]
     if 2 * len(others) <= len(graded):
         return ""

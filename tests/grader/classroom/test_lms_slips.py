@@ -106,6 +106,7 @@ def test_another_class_shares_less_than_a_quarter_on_both_sides(
 
 
 OTHER_WEEK = MOODLE.replace("t 1", "t 31")
+DOWNLOADED = replace(ALICE, came_as="Alice Doe_11_assignsubmission_file")
 
 
 def test_a_moodle_worksheet_of_another_assignment_is_refused(moodle: Fill) -> None:
@@ -118,17 +119,25 @@ def test_a_moodle_worksheet_of_another_assignment_is_refused(moodle: Fill) -> No
         r".* --column 'Grade'"
     )
     with pytest.raises(UsageError, match=said):
-        moodle(OTHER_WEEK, (ALICE, FAULTY))
-    text, notes = moodle(OTHER_WEEK, (ALICE, FAULTY), columns=("Grade",))
+        moodle(OTHER_WEEK, (DOWNLOADED, FAULTY))
+    text, notes = moodle(OTHER_WEEK, (DOWNLOADED, FAULTY), columns=("Grade",))
     assert grades(text)[0] == "17.5"
     assert any(note.startswith("this worksheet is of another assignment") for note in notes)
+
+
+@pytest.mark.parametrize("came_as", ["alice", "Team Red_12_assignsubmission_file"])
+def test_a_number_that_is_not_from_the_download_does_not_tell_the_assignment(
+    came_as: str, moodle: Fill
+) -> None:
+    """A roster may be the worksheet of the first week; a team has its group's number."""
+    assert grades(moodle(OTHER_WEEK, (replace(ALICE, came_as=came_as),))[0])[0] == "17.5"
 
 
 def test_no_page_goes_by_a_worksheet_of_another_assignment(tmp_path: Path) -> None:
     template = tmp_path / "worksheet.csv"
     template.write_bytes(OTHER_WEEK.encode())
     with pytest.raises(UsageError, match="worksheet is of another assignment"):
-        list(pages_for_moodle([ALICE.public()], str.encode, ExportRequest(template)))
+        list(pages_for_moodle([DOWNLOADED.public()], str.encode, ExportRequest(template)))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +263,7 @@ def test_what_a_person_must_look_at_is_important(tmp_path: Path) -> None:
         ("Doe, Alice", "no mark was written, b"),
     ]
     template.write_bytes(OTHER_WEEK.encode())
-    above = replace(ALICE, adjustments=(replace(ON_PAPER, lesson=None, points=9.0),))
+    above = replace(DOWNLOADED, adjustments=(replace(ON_PAPER, lesson=None, points=9.0),))
     asked = ExportRequest(template, columns=("Grade",))
     parts = FORMATS["moodle"].export((above,), COLUMNS, asked)
     notes = [part for part in parts if isinstance(part, ExportNote) and part.important]
@@ -389,7 +398,9 @@ GROUPS = (
     "Participant 13,Eve,eve@school.example,Submitted,Team Red,,20.00,Yes,-,-,\n"
     "Participant 14,Kim,kim@school.example,No submission,Default group,,20.00,Yes,-,-,\n"
 )
-RED = named(ALICE, "Team Red", moodle_participant="12")
+RED = replace(
+    named(ALICE, "Team Red", moodle_participant="12"), came_as="Team Red_12_assignsubmission_file"
+)
 BLUE = named(BOB, "Team Blue", moodle_participant="3")
 
 
@@ -433,13 +444,20 @@ def test_each_member_of_a_team_gets_the_page(tmp_path: Path) -> None:
     assert list(written(folder)) == names
 
 
-def test_without_a_worksheet_a_team_gets_no_page_and_is_named() -> None:
-    """Its number is that of a group. Whether somebody alone is a group is not known."""
-    entries = [TEAM.public(), RED.public()]
-    parts = list(pages_for_moodle(entries, str.encode, ExportRequest()))
-    assert list(written(parts)) == ["Team Red_12_assignsubmission_file/report.html"]
-    team, warning = [str(part) for part in parts if isinstance(part, ExportNote)]
-    assert team.startswith("한 지민, José Núñez: there is no page for this team")
+def test_without_a_worksheet_only_a_members_own_number_takes_the_page() -> None:
+    """A number that the members share is that of their group. Whether somebody alone is a group is
+    not known.
+    """
+    people = [StudentIdentity(name, {"moodle_participant": "5"}) for name in ("Kim", "Lee")]
+    shared = replace(TEAM, students=(*people, StudentIdentity("Roe", {"moodle_participant": "6"})))
+    parts = list(pages_for_moodle([shared.public(), RED.public()], str.encode, ExportRequest()))
+    assert list(written(parts)) == [
+        "Roe_6_assignsubmission_file/report.html",
+        "Team Red_12_assignsubmission_file/report.html",
+    ]
+    kim, lee, warning = [str(part) for part in parts if isinstance(part, ExportNote)]
+    assert kim.startswith("Kim: there is no page for this member of a team")
+    assert lee.startswith("Lee: there is no page for this member of a team")
     assert warning.startswith("do not upload this zip if students submit in groups.")
 
 
