@@ -173,7 +173,7 @@ def to_do_next(report: PublicReport, tr: Catalogue, *, scored: bool) -> Iterator
         yield escape_markdown(tr(NEXT, check=check.title, place=where))
         if check.hint:
             yield escape_markdown(f"{tr('A nudge')}: {check.hint}")
-    if scored and not report.full_marks and not report.right_so_far:
+    if scored and not report.right_so_far:
         yield escape_markdown(tr(SUBMIT_AGAIN))
     yield escape_markdown(tr(ATTACHED, file=PAGE))
 
