@@ -27,12 +27,11 @@ from grader.classroom.exports.common import (
     mark_of,
     reasons,
     row,
-    total_points,
 )
 from grader.classroom.exports.matching import match, refuse_another_class
 from grader.classroom.exports.moodle import columns_in, other_assignment, roll_of
 from grader.classroom.exports.sheets import Sheet
-from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_points
 from grader.classroom.imports.names import unique_names
 from grader.core.errors import UsageError
 from grader.core.report import LessonResult

@@ -12,7 +12,7 @@ import codecs
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from grader.classroom.exports.common import (
@@ -20,6 +20,7 @@ from grader.classroom.exports.common import (
     ExportRequest,
     Format,
     Piece,
+    adjustment_as_json,
     adjustment_text,
     explanation,
     for_students,
@@ -188,7 +189,7 @@ def as_data(
         "max_score": request.scale or full_marks(columns),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
-        "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
+        "adjustments": [adjustment_as_json(one) for one in entry.adjustments],
         "comments": [
             {key: getattr(one, key) for key in ("lesson", "line", "text", "author", "made_at")}
             for one in entry.comments
