@@ -26,6 +26,7 @@ from grader.classroom.exports.feedback import (
     pages_for_moodle,
 )
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
+from grader.classroom.gradebook.marks import note_export
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.similarity import (
@@ -93,6 +94,8 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
         target = write_export(
             entries, book.columns(), name, request=request, folder=out, output=output
         )
+        if request.section is None:
+            note_export(book, name)
     print(f"Wrote {target} ({name}). {next_step}".rstrip())
 
 
