@@ -65,7 +65,7 @@ def pages_for_moodle(
         for student, number in zip(entry.students, numbers, strict=True):
             # A team's members do not share a participant's number: it is that of their group.
             if number.isdecimal() and numbers.count(number) == 1:
-                if not warned:
+                if len(numbers) == 1 and not warned:
                     yield ExportNote(MOODLE_TEAMS, important=True)
                     warned = True
                 yield Piece(page_of(entry.name), moodle_path(student.name, number))

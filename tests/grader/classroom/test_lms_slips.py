@@ -459,6 +459,8 @@ def test_without_a_worksheet_only_a_members_own_number_takes_the_page() -> None:
     assert kim.startswith("Kim: there is no page for this member of a team")
     assert lee.startswith("Lee: there is no page for this member of a team")
     assert warning.startswith("do not upload this zip if students submit in groups.")
+    parts = list(pages_for_moodle([shared.public()], str.encode, ExportRequest()))
+    assert not any(str(part).startswith("do not upload") for part in parts)
 
 
 BLIND = (
