@@ -133,6 +133,14 @@ def test_a_number_that_is_not_from_the_download_does_not_tell_the_assignment(
     assert grades(moodle(OTHER_WEEK, (replace(ALICE, came_as=came_as),))[0])[0] == "17.5"
 
 
+def test_one_number_of_two_that_differs_is_not_another_assignment(moodle: Fill) -> None:
+    bob = replace(
+        named(BOB, "Bob =1+1", moodle_participant="12"), came_as="Bob_12_assignsubmission_file"
+    )
+    sheet = MOODLE.replace("Participant 11", "Participant 19")
+    assert grades(moodle(sheet, (DOWNLOADED, bob))[0]) == ["17.5", "10", ""]
+
+
 def test_no_page_goes_by_a_worksheet_of_another_assignment(tmp_path: Path) -> None:
     template = tmp_path / "worksheet.csv"
     template.write_bytes(OTHER_WEEK.encode())
@@ -435,7 +443,10 @@ def test_each_member_of_a_team_gets_the_page(tmp_path: Path) -> None:
     template.write_text(GROUPS.format(title="Group"), "utf-8")
     request = ExportRequest(template)
     entries = [RED.public(), BLUE.public()]
-    assert written(pages_for_moodle(entries, str.encode, request)) == {
+    stray = named(ALICE, "Zoe").public()
+    parts = list(pages_for_moodle([*entries, stray], str.encode, request))
+    assert str(parts[-1]) == "Zoe: not in the sheet, so this page was not written"
+    assert written(parts) == {
         f"{name}_{number}_assignsubmission_file/report.html": team.name.encode()
         for name, number, team in (("Alice Doe", 11, RED), ("Bob", 12, BLUE), ("Eve", 13, RED))
     }
