@@ -272,7 +272,9 @@ def refuse_what_canvas_ignores(sheet: Sheet, column: int, possible: PointsPossib
 
 
 def assignments_in(sheet: Sheet) -> str:
-    return ", ".join(title for title in sheet.header if WITH_ID.fullmatch(title)) or "none"
+    """Return the titles of the assignments that Canvas imports, for a message."""
+    found = [title for title in sheet.header if WITH_ID.fullmatch(title)]
+    return ", ".join(one for one in found if not any(total in one for total in TOTALS)) or "none"
 
 
 def notes_on_columns(
@@ -288,7 +290,7 @@ def notes_on_columns(
         if not WITH_ID.fullmatch(title):
             text = (
                 f"{title} has no number in parentheses, as Canvas gives to an assignment. Canvas"
-                " will ask whether it is a new one"
+                " takes it for notes, or asks whether it is a new assignment"
             )
             yield ExportNote(text, important=True)
     filled = {target.lesson for target in targets}
