@@ -1,18 +1,23 @@
-"""Run the fork server: the process that imports torch once, for all later processes.
+"""Run the fork server: the process that imports torch once, for all later processes, and from which
+workers are forked.
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
 is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
 the *envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and
 a judge the *task*. A judge serves many tasks and writes its results to standard output itself::
 
-    supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
-        │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
-        │ └──────────task─────────┼────────────────────────────────────────┘ │
-        │                         └──fork──▶ worker ◀──── socket, output ────┤
-        ◀────────────────────────────────result──────────────────────────────┘
+    supervisor ──envelope──▶ fork server ──fork──▶ lesson starter ──fork──▶ lesson server
+        │ ├──────────spec─────────┼──────────────────────────────────────────▶    │ fork
+        │ └──────────task─────────┼─────────────────────────────────────────▶   judge
+        │                         └──fork──▶ worker ◀──── socket, output ────────┤
+        ◀────────────────────────────────result──────────────────────────────────┘
 
 When no process of the job is left, the fork server writes one more frame, which ends the job. It
-never has a check, a solution, a submission or a result in memory, nor has its copy, a worker.
+never has a check, a solution, a submission or a result in memory, nor has its copy, a worker. It
+also imports nothing of the judge: the lesson starter does (``lesson_starter``). What is the same
+for all workers is done here once, before the first is forked: modules are removed and streams are
+opened (``worker.process.become_template``), and what confines a worker is prepared
+(``worker.sandbox.prepare``).
 
 The fork server runs no torch operation: a fork of a process that ever ran a parallel region hangs,
 and autograd before a fork breaks children on systems with an accelerator. Modules that torch loads
@@ -47,8 +52,14 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
-from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
-from grader.worker.sandbox import MONITOR_SECONDS, Prepared, adopt_orphans, hide, overuse, prepare
+from grader.runtime.forked_workers import (
+    WorkerStarter,
+    become_template,
+    end_worker,
+    kill_everything,
+)
+from grader.runtime.lesson_starter import LessonServerHandle, LessonStarter, import_judge
+from grader.worker.sandbox import MONITOR_SECONDS, adopt_orphans, hide, overuse, prepare
 from grader.worker.sandbox.scratch import clear_folder, enter_namespace, remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
@@ -72,29 +83,24 @@ def main() -> NoReturn:
     forks = sys.argv[1] == "fork"
     may_mount = forks and enter_namespace()
     hide()
-    warm_up()
+    import_torch()
     if forks:
-        serve_forks(jobs, results, prepare(mount=may_mount))
+        serve_forks(jobs, results, may_mount=may_mount)
     else:
+        import_judge()
         serve_inline(jobs, results)
     os._exit(0)  # tearing torch down takes longer than judging, and there is nothing left to save
 
 
-def warm_up() -> None:
-    """Import what judge and worker need, and keep it out of garbage collection (``gc.freeze``)."""
+def import_torch() -> None:
+    """Import what workers and judges need, and keep it out of garbage collection
+    (``gc.freeze``).
+    """
     gc.disable()
-    import pytest  # noqa: F401
-    import pytest_jsonreport.plugin  # noqa: F401
     import torch
-    import torch.testing
-
-    import grader.authoring
-    import grader.judge.runner
-    import grader.runtime.lesson_server
 
     import_for_gradcheck()
     torch.set_num_threads(1)
-    grader.judge.runner.warm_up()
     gc.freeze()
     gc.enable()
 
@@ -104,7 +110,7 @@ _imported_late: set[str] = set()
 
 
 def import_late() -> None:
-    """Import what torch imports late, as ``warm_up`` does. No operation runs, no thread starts."""
+    """Import what torch imports late in the same way. No operation runs, no thread starts."""
     gc.disable()
     for name in LATE_IMPORTS:
         _imported_late.add(name)
@@ -140,9 +146,12 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
             source.drop_spare()
 
 
-def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
+def serve_forks(jobs: BinaryIO, results: BinaryIO, *, may_mount: bool) -> None:
     """Serve one job after another; a submission's processes are gone before the next begins."""
     adopt_orphans()
+    starter = LessonStarter(jobs, results)
+    prepared = prepare(mount=may_mount)
+    become_template()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
     try:
@@ -150,24 +159,21 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
             job = Envelope.from_json(frame.body)
             if job.new:
                 workers.drop_spare()
-                lessons[job.lesson] = LessonServerHandle(jobs, results)
-            lesson_pids = {lesson.pid for lesson in lessons.values()}
-            if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers, jobs):
+                lessons[job.lesson] = starter.start()
+            if not serve_job(lessons[job.lesson], starter.pid, job.options, workers, jobs):
                 # The job may be half read, or the result half written. Only a new process is in
                 # step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
     finally:
         workers.drop_spare()
-        for lesson in lessons.values():
-            lesson.close()
         kill_everything()
         remove_scratch(prepared.scratch)
 
 
 def serve_job(
     lesson: LessonServerHandle,
-    lesson_pids: set[int],
+    starter_pid: int,
     options: WorkerOptions,
     workers: WorkerStarter,
     jobs: BinaryIO,
@@ -182,35 +188,9 @@ def serve_job(
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
-    if not done:
-        lesson.close()
-    kill_everything(spare=lesson_pids | workers.spare_pids)
+    kill_everything(spare={starter_pid} | workers.spare_pids)
     clear_folder(workers.prepared.scratch)
     return done
-
-
-class LessonServerHandle:
-    """The fork server's handle on a lesson server."""
-
-    def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
-        from grader.runtime.lesson_server import lesson_process
-
-        self._control, theirs = socket.socketpair()
-        self.pid = os.fork()
-        if self.pid == 0:
-            self._control.close()
-            lesson_process(theirs, jobs, results)
-        theirs.close()
-
-    def send_control(self, control: socket.socket) -> None:
-        """Tell the judge to read the next task. It requests workers through ``control``."""
-        socket.send_fds(self._control, [b"t"], [control.fileno()])
-
-    def close(self) -> None:
-        """End the lesson server and its judge."""
-        self._control.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
 
 
 class WorkerBroker:

@@ -7,6 +7,7 @@ confines itself, reports its guarantees and limits, and only then reads requests
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, cast
 
-from grader.core.messages import WorkerHello, WorkerOptions
+from grader.core.messages import BrokerRequest, Envelope, WorkerHello, WorkerOptions
+from grader.core.report import describe
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.wire.frames import write_frame
 
@@ -92,15 +94,33 @@ def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
     return ForkedWorker(pid, line, output)
 
 
+def become_template() -> None:
+    """Do once, in the process that workers are forked from, what is the same for all of them."""
+    from grader.worker.process import set_up
+
+    for record in (Envelope, BrokerRequest):
+        describe(record)  # msgspec looks up the types of fields in modules that are removed here
+    log, (reading, writing) = os.dup(2), os.pipe()
+    for stream in (1, 2):
+        os.dup2(writing, stream)  # a worker's output is a pipe, and a stream notes what it is
+    set_up()
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    for descriptor in (log, reading, writing):
+        os.close(descriptor)
+    gc.collect()
+    gc.freeze()
+
+
 def worker_process(line: int, output: int, options: WorkerOptions, prepared: Prepared) -> NoReturn:
     """Run as a forked worker: confine this process, report the guarantees, serve. Never return."""
-    from grader.worker.process import open_streams, serve  # with torch, which is loaded by then
+    from grader.worker.process import serve, set_up  # with torch, which is loaded by then
 
     code = 70
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
-        open_streams()
+        set_up()
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
         held, missing, limits = confine(

@@ -81,7 +81,7 @@ def close(worker: ForkedWorker) -> None:
 
 
 @pytest.mark.skipif(
-    not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
+    not landlock.abi() or not seccomp.has_tables(), reason="the sandbox is Linux's, with Landlock"
 )
 def test_a_spare_worker_is_confined_like_any_other(starter: WorkerStarter) -> None:
     starter.make_spare(OPTIONS)
