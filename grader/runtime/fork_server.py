@@ -15,9 +15,8 @@ a judge the *task*. A judge serves many tasks and writes its results to standard
 When no process of the job is left, the fork server writes one more frame, which ends the job. It
 never has a check, a solution, a submission or a result in memory, nor has its copy, a worker. It
 also imports nothing of the judge: the lesson starter does (``lesson_starter``). What is the same
-for all workers is done here once, before the first is forked: modules are removed and streams are
-opened (``worker.process.become_template``), and what confines a worker is prepared
-(``worker.sandbox.prepare``).
+for all workers is done here once, before the first is forked (``worker_template``,
+``worker.sandbox.prepare``).
 
 The fork server runs no torch operation: a fork of a process that ever ran a parallel region hangs,
 and autograd before a fork breaks children on systems with an accelerator. Modules that torch loads
@@ -52,13 +51,9 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
-from grader.runtime.forked_workers import (
-    WorkerStarter,
-    become_template,
-    end_worker,
-    kill_everything,
-)
+from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
 from grader.runtime.lesson_starter import LessonServerHandle, LessonStarter, import_judge
+from grader.runtime.worker_template import become_template
 from grader.worker.sandbox import MONITOR_SECONDS, adopt_orphans, hide, overuse, prepare
 from grader.worker.sandbox.scratch import clear_folder, enter_namespace, remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck

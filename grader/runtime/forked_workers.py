@@ -7,7 +7,6 @@ confines itself, reports its guarantees and limits, and only then reads requests
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import signal
 import socket
@@ -18,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn, cast
 
-from grader.core.messages import BrokerRequest, Envelope, WorkerHello, WorkerOptions
-from grader.core.report import describe
+from grader.core.messages import WorkerHello, WorkerOptions
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.wire.frames import write_frame
 
@@ -92,24 +90,6 @@ def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
     far_line.close()
     os.close(far_output)
     return ForkedWorker(pid, line, output)
-
-
-def become_template() -> None:
-    """Do once, in the process that workers are forked from, what is the same for all of them."""
-    from grader.worker.process import set_up
-
-    for record in (Envelope, BrokerRequest):
-        describe(record)  # msgspec looks up the types of fields in modules that are removed here
-    log, (reading, writing) = os.dup(2), os.pipe()
-    for stream in (1, 2):
-        os.dup2(writing, stream)  # a worker's output is a pipe, and a stream notes what it is
-    set_up()
-    for stream in (1, 2):
-        os.dup2(log, stream)
-    for descriptor in (log, reading, writing):
-        os.close(descriptor)
-    gc.collect()
-    gc.freeze()
 
 
 def worker_process(line: int, output: int, options: WorkerOptions, prepared: Prepared) -> NoReturn:

@@ -5,7 +5,8 @@ and the worker's page faults.
 
 A fork server grades submissions that differ, one after another, once everything is warm. Prints a
 row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times and
-faults are those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many rounds.
+faults are those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many
+rounds.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ def main() -> None:
     options.add_argument("--planned", action="store_true", help="ask ahead, as in a batch")
     arguments = options.parse_args()
     settings = replace(SETTINGS, planned=arguments.planned)
-    print(f"{'ms of a submission':20}{'wall':>8}", *(f"{name:>16}" for name in (*PROCESSES, "its faults")))
+    print(
+        f"{'ms of a submission':20}{'wall':>8}",
+        *(f"{name:>16}" for name in (*PROCESSES, "its faults")),
+    )
     for name in arguments.lessons.split(","):
         lesson = COURSE.lesson(name)
         source = without_markers(lesson.solution.read_text("utf-8"))

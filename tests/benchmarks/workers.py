@@ -20,7 +20,7 @@ from grader.core.limits import Limits
 from grader.core.messages import WorkerOptions
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.workers import read_hello
-from grader.runtime.fork_server import warm_up
+from grader.runtime.fork_server import import_torch
 from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare
 from grader.worker.sandbox.scratch import remove_scratch
@@ -53,7 +53,7 @@ def main() -> None:
     )
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
-    warm_up()
+    import_torch()
     hide()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer != "descriptors"]
