@@ -82,7 +82,7 @@ def watch(
 
     Example: grade watch custom_sigmoid
     """
-    with ForkServerClient() as host:
+    with ForkServerClient(most_lessons=2) as host:
         # The rest is imported while the server imports torch.
         from grader.cli.watch_screen import WatchSession
         from grader.cli.workspace import Learner

@@ -39,6 +39,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from typing import BinaryIO, NoReturn, cast
 
 from grader.core.limits import MAX_STARVED, Limits
@@ -51,6 +52,8 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
+from grader.core.processes import reap
+from grader.runtime import OWN_SESSION
 from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
 from grader.runtime.lesson_starter import LessonServerHandle, LessonStarter, import_judge
 from grader.runtime.worker_template import become_template
@@ -69,22 +72,70 @@ def longest(limits: Limits) -> float:
 
 
 def main() -> NoReturn:
-    """Serve jobs until standard input ends. ``argv`` has the mode: ``fork`` or ``spawn``."""
-    jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
-    results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
-    devnull = os.open(os.devnull, os.O_RDWR)
+    """Serve jobs on standard input until it ends (mode ``spawn``), or fork a fork server for each
+    connection that comes there (mode ``fork``).
+    """
+    stream, devnull = os.dup(0), os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
-    os.dup2(2, 1)
-    forks = sys.argv[1] == "fork"
-    may_mount = forks and enter_namespace()
-    hide()
-    import_torch()
-    if forks:
-        serve_forks(jobs, results, may_mount=may_mount)
+    if sys.argv[1] == "fork":
+        with socket.socket(fileno=stream) as connections:
+            fork_for_each(connections)
     else:
+        jobs = cast(BinaryIO, os.fdopen(stream, "rb", buffering=0))
+        results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
+        os.dup2(2, 1)
+        hide()
+        import_torch()
         import_judge()
         serve_inline(jobs, results)
     os._exit(0)  # tearing torch down takes longer than judging, and there is nothing left to save
+
+
+def fork_for_each(connections: socket.socket) -> None:
+    """Import torch; fork a fork server for each connection, until none can come. Ctrl-C on a
+    terminal ends those whose job it is, and this process ends with its supervisor.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    may_mount = enter_namespace()
+    hide()
+    import_torch()
+    signal.signal(signal.SIGCHLD, lambda *_: reap())
+    while True:
+        kind, descriptors, _, _ = socket.recv_fds(connections, 1, 2)
+        if not kind:
+            break
+        if os.fork() == 0:
+            connections.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            forked_server(*descriptors, own_session=kind == OWN_SESSION, may_mount=may_mount)
+        for descriptor in descriptors:
+            os.close(descriptor)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+
+
+def forked_server(connection: int, log: int, *, own_session: bool, may_mount: bool) -> NoReturn:
+    """Run as a fork server on a connection; say first which process this is."""
+    code = 70
+    try:
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.close(log)
+        if own_session:
+            os.setsid()
+        jobs = cast(BinaryIO, os.fdopen(os.dup(connection), "rb", buffering=0))
+        results = cast(BinaryIO, os.fdopen(connection, "wb"))
+        write_frame(results, {"pid": os.getpid()})
+        serve_forks(jobs, results, may_mount=may_mount and enter_namespace())
+        code = 0
+    except SystemExit as ended:
+        code = cast(int, ended.code)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def import_torch() -> None:
@@ -152,9 +203,11 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, *, may_mount: bool) -> None:
     try:
         while (frame := read_frame(jobs)) is not None:
             job = Envelope.from_json(frame.body)
+            for key in job.finished:
+                lessons.pop(key).close()
             if job.new:
-                workers.drop_spare()
                 lessons[job.lesson] = starter.start()
+                workers.make_spare(job.options)  # while it collects the checks
             if not serve_job(lessons[job.lesson], starter.pid, job.options, workers, jobs):
                 # The job may be half read, or the result half written. Only a new process is in
                 # step.
@@ -209,7 +262,7 @@ class WorkerBroker:
         deadline = time.monotonic() + longest(self.options.limits) + GRACE_SECONDS
         ready = select.poll()
         ready.register(self.control, select.POLLIN)
-        ready.register(self.jobs, 0)  # only whether it was hung up: what it holds is the judge's
+        ready.register(self.jobs, select.POLLRDHUP)  # what it holds is the judge's
         # unbuffered, because poll does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:

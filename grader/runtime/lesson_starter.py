@@ -6,12 +6,14 @@ its workers need, so a worker is never a copy of a process with the judge in mem
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import socket
 import traceback
 from typing import BinaryIO, NoReturn
+
+from grader.core.processes import reap
+from grader.runtime.worker_template import share_memory
 
 
 class LessonStarter:
@@ -53,6 +55,7 @@ def starter_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -
     code = 70
     try:
         import_judge()
+        share_memory()
         from grader.runtime.lesson_server import lesson_process
 
         while True:
@@ -85,10 +88,3 @@ def import_judge() -> None:
     grader.judge.runner.warm_up()
     gc.freeze()
     gc.enable()
-
-
-def reap() -> None:
-    """Reap the lesson servers that have ended."""
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass

@@ -35,6 +35,11 @@ def become_template() -> None:
         os.dup2(log, stream)
     for descriptor in (log, reading, writing):
         os.close(descriptor)
+    share_memory()
+
+
+def share_memory() -> None:
+    """Let later forks of this process write to as few of its pages as possible."""
     gc.collect()
     gc.freeze()
     if sys.version_info < (3, 12):

@@ -222,7 +222,7 @@ def test_the_scratch_folder_of_a_killed_fork_server_is_removed(small_course: Cou
 
     with ForkServerClient() as client:
         assert client._process is not None
-        pid = client._process.pid
+        pid = client._process.greet()
         report_of(client, small_course)
         assert left()
         client._process.kill()
