@@ -131,6 +131,7 @@ def run_session(session: WatchSession, saves: Saves, first: str, watched: Iterab
             watcher.stop()
         elif key.lower() == "r":
             session.slow(session.current, 0)
+            session.seeds.pop(session.current, None)  # with new inputs
             watcher.again(session.current)
         else:
             session.pressed(key)

@@ -147,8 +147,9 @@ class ForkServerClient:
     @property
     def judging(self) -> bool | None:
         """Whether torch is imported and a task is being judged; None if unknown."""
-        pid = None if self._process is None else self._process.pid
-        return None if pid is None else has_children(pid)
+        if self._process is None:
+            return None
+        return False if self._process.pid is None else has_children(self._process.pid)
 
     def log(self) -> str:
         """Return the end of what the process wrote to standard error."""

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from typing import IO, Any, BinaryIO, Protocol, cast
 
 from grader.core.processes import end_process, isolated_command, scrubbed_environment
@@ -166,9 +165,6 @@ class TorchProcess:
 class ForkedServer:
     """A fork server that is a fork of the torch process. Its streams are one socket, because a pipe
     could be opened again through /proc.
-
-    All processes that could write a result hold the other end, so the end of the stream shows that
-    they are gone.
     """
 
     def __init__(self, *, own_session: bool) -> None:
@@ -194,11 +190,7 @@ class ForkedServer:
 
     @property
     def ended(self) -> bool:
-        poll = select.poll()
-        poll.register(self._line, 0)  # only whether it was hung up
-        if self._handle is not None:
-            poll.register(self._handle, select.POLLIN)  # whether the process ended
-        return bool(poll.poll(0))
+        return self._wait(0.0)
 
     def interrupt(self) -> None:
         with contextlib.suppress(OSError):
@@ -210,9 +202,9 @@ class ForkedServer:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
-            if self.pid is not None and not self._wait():
+            if self.pid is not None and not self._wait(END_SECONDS):
                 self.kill()
-                self._wait()
+                self._wait(END_SECONDS)
         for stream in (self.jobs, self.results, self._line):
             with contextlib.suppress(OSError):
                 stream.close()
@@ -223,15 +215,14 @@ class ForkedServer:
         self._torch.leave(importing=self.pid is None)
         self._log.close()
 
-    def _wait(self) -> bool:
-        """Read what is left until the other end is closed; return whether it is, in time."""
-        deadline = time.monotonic() + END_SECONDS
+    def _wait(self, seconds: float) -> bool:
+        """Return whether the process ends in time, or, where that can't be seen, its connection."""
         poll = select.poll()
-        poll.register(self._line, select.POLLIN)
-        while (left := deadline - time.monotonic()) > 0:
-            if poll.poll(1000 * left) and not self._line.recv(1 << 16):
-                return True
-        return False
+        if self._handle is None:
+            poll.register(self._line, 0)
+        else:
+            poll.register(self._handle, select.POLLIN)
+        return bool(poll.poll(1000 * seconds))
 
     def log(self) -> bytes:
         return tail(self._torch.log) + tail(self._log)

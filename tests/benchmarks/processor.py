@@ -42,7 +42,8 @@ def times_of(pid: int) -> tuple[int, Times, Times]:
 def by_process() -> dict[str, Times]:
     """Return the times of this process and of everything below it.
 
-    Workers are the fork server's children, judges its great-grandchildren.
+    The torch process forks the fork server; workers are its children, judges its
+    great-grandchildren.
     """
     found = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208
@@ -61,7 +62,7 @@ def by_process() -> dict[str, Times]:
         return [pid for pid, (parent, _, _) in found.items() if parent in pids]
 
     add("supervisor", found[os.getpid()][1])
-    servers = children([os.getpid()])
+    servers = children(children([os.getpid()]))
     for server in servers:
         add("fork server", found[server][1])
         add("worker", found[server][2])
