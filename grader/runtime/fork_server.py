@@ -1,16 +1,16 @@
-"""Run the fork server: the process that imports torch once, for all later processes, and from which
-workers are forked.
+"""Run the torch process, which imports torch once for all other processes, and its forks, the fork
+servers, from which workers are forked.
 
-For each job the supervisor writes up to three messages to the fork server's standard input, which
-is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
-the *envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and
-a judge the *task*. A judge serves many tasks and writes its results to standard output itself::
+For each job the supervisor writes up to three messages to a fork server's connection, which is a
+socket (a worker of the same user could open a pipe again through /proc). The fork server reads the
+*envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and a
+judge the *task*. A judge serves many tasks and writes its results to the connection itself::
 
     supervisor ──envelope──▶ fork server ──fork──▶ lesson starter ──fork──▶ lesson server
-        │ ├──────────spec─────────┼──────────────────────────────────────────▶    │ fork
-        │ └──────────task─────────┼─────────────────────────────────────────▶   judge
-        │                         └──fork──▶ worker ◀──── socket, output ────────┤
-        ◀────────────────────────────────result──────────────────────────────────┘
+        │ ├──────────spec───────────┼───────────────────────────────────────▶     │
+        │ └──────────task───────────┼───────────────────────────────▶ judge ◀──fork
+        │                           └──fork──▶ worker ◀─socket, output──┤
+        ◀───────────────────────────────result──────────────────────────┘
 
 When no process of the job is left, the fork server writes one more frame, which ends the job. It
 never has a check, a solution, a submission or a result in memory, nor has its copy, a worker. It

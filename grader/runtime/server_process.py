@@ -202,9 +202,10 @@ class ForkedServer:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
-            if self.pid is not None and not self._wait(END_SECONDS):
+        if self.pid is not None and not self._wait(END_SECONDS):
+            with contextlib.suppress(ProcessLookupError):
                 self.kill()
-                self._wait(END_SECONDS)
+            self._wait(END_SECONDS)
         for stream in (self.jobs, self.results, self._line):
             with contextlib.suppress(OSError):
                 stream.close()
