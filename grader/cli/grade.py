@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WORTH_A_SECOND_SERVER = 6
-"""With this many lessons, a second import of torch takes less time than it saves."""
+"""With this many lessons, a second fork server, which imports pytest again, takes less time than it
+saves.
+"""
 
 
 @click.command(cls=TranslatedCommand)
@@ -101,7 +103,7 @@ def run(
     page = None if no_html else html_file or default_page()
     tr = engine_catalogue(wanted_language(lang))
     # The fork server starts first: it imports torch while everything else is read.
-    with ForkServerClient() as host:
+    with ForkServerClient(most_lessons=1) as host:
         from grader.cli.workspace import keep
         from grader.render.page import render_page, warm_up
         from grader.render.terminal import make_console
@@ -157,7 +159,7 @@ def grade_chosen(
     started = [host]
 
     def make() -> ForkServerClient:
-        return started.pop() if started else ForkServerClient()
+        return started.pop() if started else ForkServerClient(most_lessons=1)
 
     with contextlib.closing(HostPool(2, make)) as hosts:
         return grade_side_by_side(hosts, course, lessons, files, settings, name=name)

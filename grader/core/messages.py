@@ -140,13 +140,14 @@ class Repair(Record):
 class Envelope(Record):
     """What the fork server itself reads of a job.
 
-    ``lesson`` is the key under which it has the lesson's spec. If the lesson is ``new`` to it, the
-    spec follows.
+    ``lesson`` is the key under which it has a lesson server. If the lesson is ``new`` to it, the
+    spec follows. ``finished`` are the keys of lessons whose servers shall end.
     """
 
     options: WorkerOptions
     lesson: str
     new: bool
+    finished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     # Nothing is graded, so nothing need be started.
-    monkeypatch.setattr("grader.cli.grade.ForkServerClient", contextlib.nullcontext)
+    monkeypatch.setattr("grader.cli.grade.ForkServerClient", lambda **_: contextlib.nullcontext())
     (tmp_path / "notes.txt").write_text("mine\n")
     words = ("--in", tmp_path / place, "--lang", "en", "--course", small_course.root)
     assert exit_code(*words) == ExitCode.USAGE
