@@ -225,6 +225,15 @@ class Source:
             for node in functions
         )
 
+    def function_at(self, line: int) -> int | None:
+        """Return the first line of the innermost function that a line belongs to, if any."""
+        around = [
+            node.lineno
+            for node in self.nodes
+            if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        return max(around, default=None)
+
     def end_of_definitions(self, asked: Collection[str]) -> int:
         """Return the last line on which something is defined that counts: a function or class, an
         import, a name in ``asked``, or one that a function or class reads.

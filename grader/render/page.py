@@ -458,7 +458,7 @@ def anchor(check_id: str) -> str:
 
 def reason(check: CheckResult, tr: Catalogue) -> str:
     """Return the name of the mistake behind a failure if there is one, else the message."""
-    if check.outcome is Outcome.GRADER_ERROR:
+    if check.own_fault:
         return tr(OWN_FAULT)
     return check.diagnosis_title or check.message or tr(check.outcome.word)
 

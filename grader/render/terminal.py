@@ -282,7 +282,7 @@ class Page(Lines):
         if report.held_checks:
             held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))
-        if report.grader_faults:
+        if report.own_fault:
             self.console.print(Text(tr(OWN_FAULT), "magenta"))
         for sentence in host_limitations(report.sandbox, tr):
             self.console.print(Text(sentence, "yellow"))

@@ -503,6 +503,35 @@ def test_an_endless_loop_is_shown_with_its_line(
     assert "Stack (most recent" not in check.output
 
 
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("    return endless(x)", "skipped"),
+        ("    return double(x)", "skipped"),
+        ("    return 3 * x", "passed"),
+    ],
+)
+def test_a_function_that_hangs_costs_one_check(
+    body: str, outcome: str, grade: Grade, small_course: Course
+) -> None:
+    """A later check in which the same function hangs, also in another one's call, waits for the
+    first; one in which nothing hangs is graded.
+    """
+    limits = replace(small_course.limits, call_seconds=4.0)
+    endless = "def endless(x):\n    while True: pass\n"
+    source = f"{endless}def double(x):\n    return endless(x)\ndef triple(x):\n{body}\nLIMIT = 20.0"
+    checks = by_name(grade(source, limits=limits))
+    late = [name for name, check in checks.items() if check.outcome is Outcome.TIMEOUT]
+    assert late == ["double"]
+    triple = checks["triple"]
+    assert triple.outcome.value == outcome
+    if outcome == "skipped":
+        assert (triple.needs, triple.message) == (
+            "tiny.double",
+            "waits for: double returns twice x",
+        )
+
+
 def test_a_file_that_never_ends_loading_is_shown_with_its_line(
     grade: Grade, small_course: Course
 ) -> None:
