@@ -160,8 +160,8 @@ class CheckResult(Record):
     seed: int = 0
     seconds: float = 0.0
     note: str | None = None
-    """For the grader's author: the traceback of a grader fault, or of a rule that raised. A fault of
-    the host has none.
+    """For the grader's author: the traceback of a grader fault, or of a rule that raised. A fault
+    of the host has none.
     """
     figures: list[dict[str, Any]] = field(default_factory=list)
     """Figures of the failure as plain data, made by ``figures``."""

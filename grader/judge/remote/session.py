@@ -68,8 +68,8 @@ LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
 PATIENCE_SECONDS = 1.0
-"""How long a call may take, once a function did not end, until the judge looks whether that function
-hangs again.
+"""How long a call may take, once a function did not end, until the judge looks whether that
+function hangs again.
 """
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
