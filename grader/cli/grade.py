@@ -35,7 +35,7 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress, find_workspace
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_side_by_side, grade_submission, repaired
+from grader.runtime.grading import grade_side_by_side, grade_submission, repaired, without_judge
 from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:
@@ -115,11 +115,17 @@ def run(
             lang=tr.lang,
             prestart=len(chosen.files) > 1,
         )
-        warm_up()
         console = make_console()
-        with waiting(make_console(stderr=True), tr, host):
-            report = grade_chosen(host, found, chosen, settings)
         on_terminal = console if style == "terminal" else None
+        report = None
+        if on_terminal and not json_file:  # others read every check's id
+            report = without_judge(found, chosen.lessons, chosen.files, settings, name=chosen.name)
+        if report:
+            host.close()
+        else:
+            warm_up()
+            with waiting(make_console(stderr=True), tr, host):
+                report = grade_chosen(host, found, chosen, settings)
         with console.capture() as opened:
             kept = keep(found, report, chosen.files, place, tr.lang, console=on_terminal)
 

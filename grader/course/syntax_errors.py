@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from grader.core.files import read_toml
-from grader.core.i18n import Phrase, phrase
+from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import read
 
 MAX_LINE, MAX_MESSAGE = 400, 400
@@ -36,6 +36,13 @@ RULES = tuple(
     read(Rule, {"template": template, **patterns})
     for template, patterns in read_toml(Path(__file__).with_suffix(".toml")).items()
 )
+
+
+def sentence(kind: str, message: str, line: str, tr: Catalogue) -> str:
+    """Return what a syntax error means, if that is known, with Python's own words."""
+    known = explain(message, line)
+    said = f"{kind}: {message}"
+    return f"{tr(known.template, **known.facts)} ({said})" if known else said
 
 
 def explain(message: str, line: str) -> Phrase | None:
