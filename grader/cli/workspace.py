@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -39,7 +40,7 @@ from grader.course.progress import (
     update_progress,
 )
 from grader.course.stubs import runnable, without_markers
-from grader.course.submission import LessonFile, read_submission
+from grader.course.submission import LessonFile, digest, read_submission
 from grader.render.code import Readme
 from grader.render.editors import BEGIN, END, PATTERN
 from grader.render.page import LearnerExtras, LessonHistory
@@ -271,15 +272,26 @@ class Learner:
 BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
 
 
-def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Record a grading's outcome and print which lessons it opened; return the progress."""
+def record(
+    learner: Learner,
+    report: Report,
+    console: Console,
+    files: Mapping[str, LessonFile] = MappingProxyType({}),
+) -> Progress:
+    """Record a grading's outcome and print which lessons it opened, and whether none of the
+    ``files`` has changed; return the progress.
+    """
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
+    digests = {lesson: digest({lesson: file}) for lesson, file in files.items()}
 
     def graded(progress: Progress) -> Progress:
         for result in report.lessons:
-            progress = progress.having(result.id, progress.of(result.id).graded(result, at))
+            mine = progress.of(result.id).graded(result, at)
+            if mine.attempts:
+                mine = replace(mine, graded_file=digests.get(result.id))
+            progress = progress.having(result.id, mine)
         begun = [one.id for one in report.lessons if one.status in BEGUN]
         return replace(progress, latest=tuple(begun)) if begun else progress
 
@@ -294,7 +306,19 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
         console.print(Text(message, "yellow"))
         return graded(before)
     show_completed(learner, before, after, report, console)
+    show_unchanged(learner, before, report, digests, console)
     return after
+
+
+def show_unchanged(
+    learner: Learner, before: Progress, report: Report, digests: Mapping[str, str], console: Console
+) -> None:
+    """Ask whether the file is saved if no file that needs work is another than in the last run."""
+    begun = [one for one in report.lessons if before.of(one.id).attempts and one.id in digests]
+    wrong = [one for one in begun if one.status is not LessonStatus.PASSED]
+    if wrong and all(before.of(one.id).graded_file == digests[one.id] for one in wrong):
+        message = "Nothing has changed since the last run: is {file} saved?"
+        console.print(Text(learner.tr(message, file=wrong[0].file), "yellow"))
 
 
 def show_completed(
@@ -367,7 +391,7 @@ def keep(
     )
     progress = Progress()
     if learner is not None:
-        progress = record(learner, report, console) if console else learner.progress
+        progress = record(learner, report, console, files) if console else learner.progress
     stories = {}
     for one in report.lessons:
         lesson = course.lesson(one.id)

@@ -135,6 +135,24 @@ def test_stubs_are_answered_with_how_to_begin(
     assert capsys.readouterr().out == ""
 
 
+def test_an_unchanged_file_that_needs_work_is_asked_about(
+    work: Path, grade: Grade, small_course: Course, host: ForkServerClient
+) -> None:
+    """Not after a change, a first run, or full marks; what another command graded is not known."""
+    asked = "Nothing has changed since the last run: is tiny/tiny.py saved?"
+    wrong = solved(small_course).replace("2 * x", "x * x")
+    told = []
+    for text in (None, None, wrong, wrong, wrong + "#", solved(small_course), None):
+        if text is not None:
+            write_tiny(work, text)
+        told.append(asked in grade("tiny", "--no-repair")[1])
+    assert told == [False, False, False, True, False, False, False]
+    write_tiny(work, wrong)
+    learner = Learner.at(small_course, Path(), "en")
+    record(learner, graded(host, small_course, work), make_console())
+    assert asked not in grade("tiny", "--no-repair")[1]
+
+
 @pytest.mark.parametrize(
     ("graded_lessons", "said"),
     [(1, "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"), (2, "")],
