@@ -81,6 +81,12 @@ def make_workspace(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = "{folder} exists and is not empty. Choose another name; nothing was changed"
         raise UsageError(tr(message, folder=folder))
+    if (around := find_workspace(folder.resolve().parent)) is not None:
+        message = (
+            "{folder} would be inside the work folder {work}, which has all lessons already."
+            " Choose a place outside of it; nothing was changed"
+        )
+        raise UsageError(tr(message, folder=folder, work=around))
     try:
         for lesson in course.lessons:
             target = folder / lesson.id
@@ -234,14 +240,21 @@ def write_tasks(folder: Path) -> None:
     path.write_text(json.dumps(tasks(), indent=2) + "\n", "utf-8", newline="\n")
 
 
+KEYS_FOR = {"grade next": "n", "grade list": "l", "grade hint": "h"}
+"""The keys of ``grade watch`` for commands that begin so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A learner: the course, the folder, whether progress is kept there, the language."""
+    """A learner: the course, the folder, whether progress is kept there, the language, and whether
+    keys are pressed instead of typing commands, as in ``grade watch``.
+    """
 
     course: Course
     folder: Path
     keeps: bool
     tr: Catalogue
+    has_keys: bool = False
 
     @classmethod
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
@@ -259,6 +272,15 @@ class Learner:
         if self.keeps:
             with contextlib.suppress(OSError):
                 update_progress(self.folder, change)
+
+    def command(self, typed: str) -> str:
+        """Return how to give a command here: what to type, or which keys to press."""
+        if not self.has_keys:
+            return typed
+        key = next((key for start, key in KEYS_FOR.items() if typed.startswith(start)), None)
+        if key is None:
+            return self.tr("q, then {command}", command=typed)
+        return self.tr("the key {key}", key=key)
 
     def words(self, lesson: Lesson) -> Catalogue:
         return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
@@ -343,9 +365,10 @@ def show_completed(
     if opened:
         console.print(Text(tr("This opens: {lessons}", lessons=", ".join(opened))))
     if new[-1].solution.is_file():  # a students' bundle has none
-        command = f"grade solution {new[-1].id}"
+        command = learner.command(f"grade solution {new[-1].id}")
         console.print(Text(tr("Beside the solution: {command}", command=command), "dim"))
-    console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+    following = learner.command("grade next")
+    console.print(Text(tr("What comes next: {command}", command=following), "dim"))
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
@@ -356,7 +379,7 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
     graded = [learner.course.lesson(result.id) for result in report.lessons]
     if following in graded:
         message = "Nothing is written yet. How to begin: {command}"
-        console.print(Text(tr(message, command="grade next"), "dim"))
+        console.print(Text(tr(message, command=learner.command("grade next")), "dim"))
     elif len(graded) == 1 and (file := learner.files(*graded).get(graded[0].id)):
         beside = Path(file.path).parent
         readme = (beside / readme_name(learner.folder / beside, tr.lang)).as_posix()

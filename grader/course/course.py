@@ -175,21 +175,21 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """Return a lesson by id; raise UsageError that suggests the nearest name, or for a number
-        the lesson at that place of the course.
+        """Return a lesson by id, or by its number in the course; raise UsageError that suggests the
+        nearest name.
         """
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
                 return lesson
+        if wanted.isdecimal() and 0 < int(wanted) <= len(self.lessons):
+            return self.lessons[int(wanted) - 1]
         ids = [lesson.id for lesson in self.lessons]
         near = [one for one in ids if wanted and one.startswith(wanted.lower())]
         is_file = lesson_id.endswith((".py", ".ipynb"))
         near += difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.75 if is_file else 0.5)
         if is_file and not near:
             raise UsageError(NO_FILE, path=lesson_id, command="grade list")
-        if wanted.isdecimal():
-            near = ids[int(wanted) - 1 : int(wanted)]
         if near:
             raise UsageError(MEANT, name=repr(lesson_id), near=near[0], command="grade list")
         raise UsageError(

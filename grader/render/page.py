@@ -511,11 +511,14 @@ def comments_elsewhere(
 
 
 def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalogue) -> str:
-    """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+    """Return ``custom_sigmoid.py:14``, or of a notebook the cell and the line in it. The cell is
+    said to be counted, because Jupyter numbers cells by when they ran.
+    """
     line = where.source_line if isinstance(where, CheckResult) else where.line
     if where.cell is None:
         return f"{lesson.file}:{line}"
-    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=where.cell, line=line)
+    template = "{file}, cell {cell} from the top, line {line}"
+    return tr(template, file=lesson.file, cell=where.cell, line=line)
 
 
 ONLY_THIS = (

@@ -408,6 +408,15 @@ def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
     assert contents(workspace.folder) == before
 
 
+@pytest.mark.parametrize("below", ["again", "tiny/again"])
+def test_init_makes_no_work_folder_in_another(below: str, grade: Grade, workspace: Run) -> None:
+    before = contents(workspace.folder)
+    run = grade(workspace.folder, "init", below)
+    assert run.code == ExitCode.USAGE
+    assert f"{below} would be inside the work folder" in run.err
+    assert contents(workspace.folder) == before
+
+
 def test_init_fills_an_empty_folder_and_refuses_a_file_and_what_is_below_it(
     tmp_path: Path, small_course: Course
 ) -> None:

@@ -21,7 +21,14 @@ from in_process import exit_code
 from rich.console import Console
 
 from grader.cli import cli
-from grader.cli.learner import hint_lesson, plain_readme, show_readme
+from grader.cli.learner import (
+    hint_lesson,
+    plain_readme,
+    show_hint,
+    show_lessons,
+    show_next,
+    show_readme,
+)
 from grader.cli.watch_screen import KEYS
 from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
@@ -257,6 +264,22 @@ def test_next_says_what_to_read_to_write_and_to_type(
         "grade hint tiny",
     ):
         assert part in said
+
+
+def test_where_keys_are_pressed_no_command_is_to_be_typed(
+    work: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In watch, a command names its key, or follows after q."""
+    learner = replace(Learner.at(small_course, Path(), "en"), has_keys=True)
+    for show in (show_next, show_lessons, show_hint, show_hint, show_hint):
+        show(learner, make_console())
+    said = capsys.readouterr().out
+    commands = [line for line in said.splitlines() if "grade " in line]
+    assert commands == [
+        "That was the last step. The solution: q, then grade solution tiny --give-up"
+    ]
+    assert "What comes next: the key n" in said
+    assert "One step further: the key h" in said
 
 
 def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
