@@ -132,8 +132,10 @@ def run(
         def page_of(report: Report) -> str:
             return render_page(report, tr, extras=kept, places=chosen.places)
 
-        unwritten = problem_writing(report, json_file, page, page_of)
-        html = str(page) if page and not unwritten else None
+        unwritten = problem_writing(report, json_file, html_file and page, page_of)
+        # Nobody asked for the default page, so the run does not fail where it can't be written.
+        no_page = None if html_file else problem_writing(report, None, page, page_of)
+        html = str(page) if page and not (unwritten or no_page) else None
         show(report, style, place, console, html=html, tr=tr, places=chosen.places)
         if on_terminal:
             console.file.write(opened.get())
@@ -141,9 +143,12 @@ def run(
         if repair or (repair is None and on_terminal and console.is_terminal):
             final = show_repairs(host, found, report, chosen, settings, place, console, tr)
             if final is not report:
+                page = page if html else None
                 unwritten = unwritten or problem_writing(final, json_file, page, page_of)
     if unwritten:
         raise unwritten
+    if no_page:
+        print(f"grade: {tr(no_page.template, **no_page.facts)}", file=sys.stderr)
     sys.exit(exit_code(report))
 
 
@@ -178,9 +183,12 @@ def problem_writing(
         return json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     problem = None
-    for path, make in ((json_file, json_text), (page, lambda: page_of(report))):
+    for path, make, option in (
+        (json_file, json_text, "--json"),
+        (page, lambda: page_of(report), "--html"),
+    ):
         try:
-            write_file(path, make)
+            write_file(path, make, options=option)
         except UsageError as error:
             problem = problem or error
     return problem

@@ -22,7 +22,15 @@ from rich.text import Text
 from grader.cli.help import TranslatedCommand
 from grader.cli.options import complete_lesson, course, course_option, lang_option
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
-from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
+from grader.cli.workspace import (
+    IN_NOTEBOOK,
+    Learner,
+    fresh,
+    in_language,
+    readme_name,
+    readme_path,
+    show_end,
+)
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
 from grader.core.scoring import FULL_LESSON
@@ -217,7 +225,7 @@ def show_hint(
         chosen = "" if lesson_id else f"{lesson.id}  "
         suffix = f"  {which}" if name else ""
         console.print(Text.assemble((chosen, "dim"), (key, "bold"), (suffix, "dim")))
-        if mistake := progress.of(lesson.id).named.get(key):
+        if mistake := in_language(progress.of(lesson.id), lesson, tr.lang).named.get(key):
             found = tr("Your mistake in the last run: {title}", title=clean(mistake))
             console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
@@ -293,7 +301,7 @@ def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], 
             continue
         if found is not None and not yes:
             question = learner.tr("Begin {file} again? A copy is kept", file=found.path)
-            if not agreed(question, lesson):
+            if not agreed(question, lesson, learner.tr):
                 console.print(Text(learner.tr("Nothing was changed.")))
                 continue
         try:
@@ -321,10 +329,11 @@ def same_text(path: Path, text: str) -> bool:
         return False
 
 
-def agreed(question: str, lesson: Lesson) -> bool:
-    """Ask a question; raise UsageError if nobody can answer, as in a notebook."""
+def agreed(question: str, lesson: Lesson, tr: Catalogue) -> bool:
+    """Ask a question; only yes is yes. Raise UsageError if nobody can answer, as in a notebook."""
     try:
-        return click.confirm(question)
+        answer = click.prompt(f"{question} [{tr('y/N')}]", default="", show_default=False)
+        return answer.strip().lower() in ("y", "yes", *tr("y yes").split())
     except click.Abort:
         if sys.stdin is not None and sys.stdin.isatty():
             raise

@@ -23,10 +23,12 @@ from grader.cli.help import TranslatedCommand
 from grader.cli.options import PATH, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
+from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.core.text import now
 from grader.course.course import Course, Lesson
+from grader.course.lesson_texts import read_mistakes
 from grader.course.notebook import SUFFIX, lesson_notebook
 from grader.course.progress import (
     PROGRESS_FILE,
@@ -46,6 +48,7 @@ from grader.render.editors import BEGIN, END, PATTERN
 from grader.render.page import LearnerExtras, LessonHistory
 from grader.render.terminal import finish_rows, make_console, show_finish
 
+COMMON_MISTAKES = PACKAGE / "judge" / "common_mistakes.toml"
 IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 """The environment variable that says that a command was typed in a notebook."""
 
@@ -148,7 +151,7 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
         for number, lesson in enumerate(course.lessons, 1)
     )
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
-    return f"# {course.title}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
+    return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
 
 
 def show_first_steps(
@@ -388,7 +391,8 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
-    show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
+    course, tr = learner.course, learner.tr
+    show_finish(console, course_summary(course, progress), tr, course.title_in(tr.lang))
 
 
 def keep(
@@ -419,7 +423,8 @@ def keep(
     for one in report.lessons:
         lesson = course.lesson(one.id)
         readme = found_readme(learner, lesson) if learner and readmes else None
-        stories[one.id] = _story(lesson, one, files.get(one.id), progress.of(one.id), readme)
+        mine = in_language(progress.of(one.id), lesson, lang)
+        stories[one.id] = _story(lesson, one, files.get(one.id), mine, readme)
     reached = course_summary(course, progress)
     finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
     following = next_lesson(course, progress) if learner and learner.keeps else None
@@ -429,6 +434,22 @@ def keep(
         finish,
         learner.words(following)(following.title) if learner and following else "",
     )
+
+
+def in_language(progress: LessonProgress, lesson: Lesson, lang: str) -> LessonProgress:
+    """Return progress with the titles of mistakes in a language. One that had facts in it stays as
+    it was told.
+    """
+    if not progress.mistakes:
+        return progress
+    tr = load_catalogue(lang, lesson.texts(lang))
+    files = filter(None, (lesson.diagnosis, COMMON_MISTAKES))
+    texts = [text for file in files for text in read_mistakes(file)]
+    titles = {text.id: tr.known(text.title) for text in texts if "{" not in text.title}
+    told = {one.title: titles.get(id, one.title) for id, one in progress.mistakes.items()}
+    mistakes = {id: replace(one, title=told[one.title]) for id, one in progress.mistakes.items()}
+    named = {function: told.get(title) or title for function, title in progress.named.items()}
+    return replace(progress, mistakes=mistakes, named=named)
 
 
 def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:

@@ -17,6 +17,7 @@ import msgspec
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
+from grader.core.i18n import load_catalogue
 from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
@@ -197,6 +198,12 @@ class Course:
             name=repr(lesson_id),
             names=", ".join(ids),
         )
+
+    def title_in(self, lang: str) -> str:
+        """Return the title in a language that the course's folder has a catalogue for, or as it
+        is.
+        """
+        return load_catalogue(lang, [self.root / "exercises" / f"{lang}.po"]).known(self.title)
 
     @functools.cached_property
     def hash(self) -> str:

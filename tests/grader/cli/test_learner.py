@@ -18,6 +18,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 from in_process import exit_code
+from rich.cells import cell_len
 from rich.console import Console
 
 from grader.cli import cli
@@ -29,10 +30,10 @@ from grader.cli.learner import (
     show_next,
     show_readme,
 )
-from grader.cli.watch_screen import KEYS
-from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
+from grader.cli.watch_screen import KEYS, Screen
+from grader.cli.workspace import Learner, in_language, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
-from grader.core.i18n import engine_catalogue
+from grader.core.i18n import engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
@@ -468,14 +469,30 @@ def test_a_stub_with_a_demonstration_of_its_own_keeps_it() -> None:
     assert runnable(stub, "how") == stub
 
 
-@pytest.mark.parametrize("answer", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "lang", "yes"),
+    [
+        ("", "en", False),
+        ("n", "en", False),
+        ("what", "en", False),
+        ("y", "en", True),
+        ("Yes ", "en", True),
+        ("예", "ko", True),
+        ("ㅛ", "ko", True),
+        ("y", "ko", True),
+        ("아니요", "ko", False),
+    ],
+)
 def test_reset_asks_first(
-    answer: bool, work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+    answer: str, lang: str, yes: bool, work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In Korean, the key of y may write another letter."""
     write_tiny(work, "mine\n")
-    monkeypatch.setattr(click, "confirm", lambda *_: answer)
-    grade("reset", "tiny")
-    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not answer
+    asked: list[str] = []
+    monkeypatch.setattr(click, "prompt", lambda text, **_: asked.append(text) or answer)
+    grade("reset", "tiny", lang=lang)
+    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not yes
+    assert asked[0].endswith("[y/N]" if lang == "en" else "[예/아니요]")
 
 
 def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
@@ -597,6 +614,33 @@ def test_the_page_shows_the_end_when_there_is_one(
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
         report, extras=LearnerExtras(finish=[("140 / 140", "points")])
     )
+
+
+def test_a_mistake_is_named_in_the_language_of_now(
+    work: Path, grade: Grade, small_course: Course
+) -> None:
+    """Progress keeps the title as it was told."""
+    write_tiny(work, solved(small_course).replace("2 * x", "-2 * x"))
+    grade("tiny", "--no-repair")
+    lesson = small_course.lesson("tiny")
+    korean = load_catalogue("ko", lesson.texts("ko"))
+    english = read_progress(work).of("tiny").named["double"]
+    assert english != korean.known(english)
+    assert korean.known(english) in grade("hint", "tiny", lang="ko")[1]
+    known = in_language(read_progress(work).of("tiny"), lesson, "ko")
+    assert [one.title for one in known.mistakes.values()] == [korean.known(english)]
+
+
+def test_the_keys_of_watch_fit_into_80_columns_in_every_language() -> None:
+    for lang in languages():
+        screen = Screen(make_console(), engine_catalogue(lang))
+        assert cell_len(screen.keys_shown().plain) <= 80, lang
+
+
+def test_a_folders_first_line_is_in_its_language(tmp_path: Path) -> None:
+    make_workspace(load_course(find_course()), tmp_path / "work", "ko")
+    first = (tmp_path / "work" / "README.md").read_text("utf-8").split("\n")[0]
+    assert first == "# 채점되는 PyTorch autograd"
 
 
 def test_every_key_of_watch_has_korean_words() -> None:
