@@ -181,6 +181,14 @@ class LessonHistory:
             return []
         return excerpt(self.source, number)
 
+    def caret(self, check: CheckResult) -> str:
+        """Return a caret to stand below the check's line in an excerpt; empty without a column."""
+        if not check.source_column:
+            return ""
+        line = self.source.split("\n")[(check.source_line or 1) - 1]
+        indentation = line[: len(line) - len(line.lstrip())].expandtabs(4)
+        return indentation + " " * (check.source_column - 1) + "^"
+
     def comparison(self) -> list[DiffRow]:
         return beside(self.source, self.solution) if self.source and self.solution else []
 

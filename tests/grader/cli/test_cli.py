@@ -124,7 +124,8 @@ def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
     assert not any("more wrong" in line for line in rest)
     page = (run.folder / "report.html").read_text("utf-8")
     assert sentence in page
-    assert '<pre class="caret">def double(x)\n             ^</pre>' in page
+    numbered = re.sub("<[^>]*>", "", page[page.index('<pre class="code"') :])
+    assert numbered.startswith("1def double(x)\n             ^\n2    return 2 * x\n")
 
 
 @pytest.fixture(scope="module")
