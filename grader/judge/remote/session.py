@@ -33,6 +33,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
+from grader.course.endless_loops import names_in_endless_loop
 from grader.course.source import Source, defined_names, first_line, imports_in
 from grader.judge.remote.channel import Deadline, Starvation, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question, question_of
@@ -67,6 +68,8 @@ from grader.worker.wire.values import (
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
+ENDLESS = f"{STILL_RUNNING}: nothing in this loop ends it"
+ENDLESS_WHILE = f"{STILL_RUNNING}: nothing in this loop changes {{names}}, so it never ends"
 PATIENCE_SECONDS = 1.0
 """How long a call may take, once a function did not end, until the judge looks whether that
 function hangs again.
@@ -681,6 +684,8 @@ class StudentSession:
         if self._hurried:
             return 0.0
         seconds = self.starvation.seconds_since()
+        if seconds and self._endless(self._where(self.worker)):
+            return 0.0
         self._lesson_deadline += seconds
         if not seconds and self._hung and not self._hung_before(self._where(self.worker)):
             seconds = next(rest, 0.0)
@@ -718,15 +723,25 @@ class StudentSession:
         before = self._hung_before(where)
         for function in filter(None, map(self.source.function_at, where)):
             self._hung.setdefault(function, self._check_id)
-        if self.starvation.extreme and not before:
+        endless = self._endless(where)
+        if self.starvation.extreme and not before and not endless:
             return self.starvation.fault(line)
-        if time.monotonic() >= self._lesson_deadline:
+        facts = {}
+        if endless:
+            line, names = endless
+            template, seconds = ENDLESS_WHILE if names else ENDLESS, self.limits.call_seconds
+            facts = {"names": ", ".join(names)} if names else {}
+        elif time.monotonic() >= self._lesson_deadline:
             template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
         else:
             template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
-        late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
+        late = WorkerLost("timeout", template, seconds=f"{seconds:g}", **facts)
         late.line, late.waits_for = line, before
         return late
+
+    def _endless(self, where: list[int]) -> tuple[int, tuple[str, ...]] | None:
+        """Return the loop at the innermost of these lines that surely never ends, if any."""
+        return names_in_endless_loop(self.source, where[0]) if where else None
 
     def _hung_before(self, where: list[int]) -> str | None:
         """Return the id of the check in which a function around these lines did not end."""

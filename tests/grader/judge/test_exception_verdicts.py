@@ -498,7 +498,7 @@ def test_an_endless_loop_is_shown_with_its_line(
     source = with_double(f"{turn}def double(x):\n    while True: {loop}")
     check = by_name(grade(source, limits=limits))["double"]
     assert check.outcome is Outcome.TIMEOUT
-    assert check.message == "still running after 0.5 s, on this line"
+    assert (check.message or "").startswith("still running after 0.5 s, on this line")
     assert check.source_line == line
     assert "Stack (most recent" not in check.output
 
