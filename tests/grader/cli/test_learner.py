@@ -489,7 +489,12 @@ def test_reset_asks_first(
     """In Korean, the key of y may write another letter."""
     write_tiny(work, "mine\n")
     asked: list[str] = []
-    monkeypatch.setattr(click, "prompt", lambda text, **_: asked.append(text) or answer)
+
+    def prompt(text: str, **_: object) -> str:
+        asked.append(text)
+        return answer
+
+    monkeypatch.setattr(click, "prompt", prompt)
     grade("reset", "tiny", lang=lang)
     assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not yes
     assert asked[0].endswith("[y/N]" if lang == "en" else "[예/아니요]")
