@@ -1,7 +1,7 @@
 # Two commands do all the set-up: make grade, make test.
 # With TORCH=cpu they take PyTorch's build without CUDA, which is much smaller.
 PYTHON ?= python3
-VENV ?= .venv
+VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test

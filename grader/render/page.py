@@ -12,9 +12,11 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -128,6 +130,7 @@ def environment() -> jinja2.Environment:
     env.globals |= {
         "Outcome": Outcome,
         "own_fault": OWN_FAULT,
+        "told_once": told_once,
         "held_back": HELD_BACK,
         "pair": values_text,
         "anchor": anchor,
@@ -475,8 +478,20 @@ def looks_like(check: CheckResult, tr: Catalogue) -> str:
     """Return a failure's mistake, with its evidence unless withheld; empty if it is not known."""
     if not check.diagnosis_title:
         return ""
-    named = f"{tr('Looks like')}: {check.diagnosis_title}"
-    return f"{named}. {check.evidence}" if check.evidence else named
+    return f"{tr('Looks like')}: " + ". ".join(filter(None, told_once(check)))
+
+
+ALIKE = 0.72
+"""From this ratio of difflib on, a sentence says what a title says."""
+SENTENCE_END = re.compile(r"(?<=[.:])\s")
+
+
+def told_once(check: CheckResult) -> tuple[str, str]:
+    """Return a mistake's title and its evidence; no title if the evidence begins with it."""
+    title, evidence = check.diagnosis_title or "", check.evidence or ""
+    first = SENTENCE_END.split(evidence, maxsplit=1)[0]
+    alike = SequenceMatcher(None, title.lower(), first.lower()).ratio() >= ALIKE
+    return "" if alike else title, evidence
 
 
 def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:

@@ -47,6 +47,7 @@ from grader.render.page import (
     reason,
     repair_message,
     repaired_line,
+    told_once,
 )
 
 INDENT = 4
@@ -217,7 +218,7 @@ class Lines:
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
         if check.evidence:
-            named = clean(f"{check.diagnosis_title}. {check.evidence}")
+            named = clean(". ".join(filter(None, told_once(check))))
             yield Text.assemble((tr("Looks like") + ": ", "bold"), named)
         elif check.message:
             yield message

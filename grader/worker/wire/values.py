@@ -528,7 +528,7 @@ def _suggestion(error: BaseException) -> str:
     """Return what Python prints after a message, and keeps nowhere: which name may be meant."""
     if not isinstance(error, NameError | AttributeError | ImportError):
         return ""
-    with contextlib.redirect_stderr(io.StringIO()) as printed:
+    with contextlib.redirect_stderr(io.StringIO()) as printed, contextlib.suppress(Exception):
         sys.__excepthook__(type(error), error, error.__traceback__)
     found = SUGGESTION.search(printed.getvalue().rstrip())
     return f" (did you {found[1]}?)" if found else ""
