@@ -737,7 +737,6 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         ("finite", "Did you mean finite_difference?"),
         ("forward.py", "forward.py does not exist. Name a file that is there, or a lesson"),
         ("hook.py", "There is no lesson 'hook.py'. Did you mean hooks?"),
-        ("2", "There is no lesson '2'. Did you mean tensor_state?"),
         ("15", "There is no lesson '15'. Lessons: finite_difference, "),
         ("0", "There is no lesson '0'. Lessons: finite_difference, "),
         ("quantum", "There is no lesson 'quantum'"),
