@@ -683,13 +683,15 @@ class StudentSession:
         """
         if self._hurried:
             return 0.0
-        seconds = self.starvation.seconds_since()
-        if seconds and self._endless(self._where(self.worker)):
-            return 0.0
-        self._lesson_deadline += seconds
-        if not seconds and self._hung and not self._hung_before(self._where(self.worker)):
-            seconds = next(rest, 0.0)
-        return seconds
+        seconds, began = self.starvation.seconds_since(), time.monotonic()
+        where = self._where(self.worker) if seconds or self._hung else []
+        looked = time.monotonic() - began  # the grader's time, not the student's
+        if seconds and not self._endless(where):
+            self._lesson_deadline += seconds + looked
+            return seconds + looked
+        if not seconds and self._hung and not self._hung_before(where):
+            return next(rest, -looked) + looked
+        return 0.0
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
