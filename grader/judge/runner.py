@@ -35,7 +35,8 @@ from grader.core.report import Outcome
 from grader.course.course import Lesson, lesson_of
 from grader.course.source import Source, dotted_name
 from grader.course.stubs import without_markers
-from grader.course.syntax_errors import explain
+from grader.course.syntax_errors import sentence
+from grader.judge.common_mistakes import explain_error
 from grader.judge.examples import SubmissionRun, find_returned_lines, sign
 from grader.judge.plugin import LessonPlugin
 from grader.judge.random_inputs import Seeds
@@ -201,10 +202,11 @@ def load_submission(
 
 
 def load_error_text(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
-    """Return the text of an exception from loading a file, a syntax error's explanation first."""
-    if error.is_a("SyntaxError") and (explained := explain(error.message, source.line(error.line))):
-        return f"{tr(explained.template, **explained.facts)} ({error})"
-    return str(error)
+    """Return the text of an exception from loading a file, its explanation first."""
+    if error.is_a("SyntaxError"):
+        return sentence(error.type_name, error.message, source.line(error.line), tr)
+    explained = explain_error(error, source, tr)
+    return f"{explained} ({error})" if explained else str(error)
 
 
 PYTEST_OPTIONS = (

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
 from grader.core.text import clean, values_text
 from grader.render.page import (
     OWN_FAULT,
@@ -102,7 +102,7 @@ def command(
 
 
 def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
-    if check.outcome is Outcome.GRADER_ERROR:
+    if check.own_fault:
         return tr(OWN_FAULT)
     lines = [check.message or tr(check.outcome.word)]
     if check.expected is not None:
@@ -120,7 +120,7 @@ def step_summary(report: Report, tr: Catalogue) -> str:
     ]
     if report.held_checks:
         lines += [held_back(report, tr), ""]
-    if report.grader_faults:
+    if report.own_fault:
         lines += [tr(OWN_FAULT), ""]
     lines += [f"| {tr('lesson')} | {tr('points')} | |", "|---|---:|---|"]
     lines += [

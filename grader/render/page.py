@@ -12,9 +12,11 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -129,6 +131,7 @@ def environment() -> jinja2.Environment:
         "Outcome": Outcome,
         "own_fault": OWN_FAULT,
         "held_back": held_back,
+        "told_once": told_once,
         "pair": values_text,
         "anchor": anchor,
         "by_function": by_function,
@@ -180,6 +183,14 @@ class LessonHistory:
         if check.cell is not None or not line or (check.source_text or "") not in line[0]:
             return []
         return excerpt(self.source, number)
+
+    def caret(self, check: CheckResult) -> str:
+        """Return a caret to stand below the check's line in an excerpt; empty without a column."""
+        if not check.source_column:
+            return ""
+        line = self.source.split("\n")[(check.source_line or 1) - 1]
+        indentation = line[: len(line) - len(line.lstrip())].expandtabs(4)
+        return indentation + " " * (check.source_column - 1) + "^"
 
     def comparison(self) -> list[DiffRow]:
         return beside(self.source, self.solution) if self.source and self.solution else []
@@ -472,7 +483,7 @@ def anchor(check_id: str) -> str:
 
 def reason(check: CheckResult, tr: Catalogue) -> str:
     """Return the name of the mistake behind a failure if there is one, else the message."""
-    if check.outcome is Outcome.GRADER_ERROR:
+    if check.own_fault:
         return tr(OWN_FAULT)
     return check.diagnosis_title or check.message or tr(check.outcome.word)
 
@@ -481,8 +492,20 @@ def looks_like(check: CheckResult, tr: Catalogue) -> str:
     """Return a failure's mistake, with its evidence unless withheld; empty if it is not known."""
     if not check.diagnosis_title:
         return ""
-    named = f"{tr('Looks like')}: {check.diagnosis_title}"
-    return f"{named}. {check.evidence}" if check.evidence else named
+    return f"{tr('Looks like')}: " + ". ".join(filter(None, told_once(check)))
+
+
+ALIKE = 0.72
+"""From this ratio of difflib on, a sentence says what a title says."""
+SENTENCE_END = re.compile(r"(?<=[.:])\s")
+
+
+def told_once(check: CheckResult) -> tuple[str, str]:
+    """Return a mistake's title and its evidence; no title if the evidence begins with it."""
+    title, evidence = check.diagnosis_title or "", check.evidence or ""
+    first = SENTENCE_END.split(evidence, maxsplit=1)[0]
+    alike = SequenceMatcher(None, title.lower(), first.lower()).ratio() >= ALIKE
+    return "" if alike else title, evidence
 
 
 def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
@@ -525,11 +548,14 @@ def comments_elsewhere(
 
 
 def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalogue) -> str:
-    """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+    """Return ``custom_sigmoid.py:14``, or of a notebook the cell and the line in it. The cell is
+    said to be counted, because Jupyter numbers cells by when they ran.
+    """
     line = where.source_line if isinstance(where, CheckResult) else where.line
     if where.cell is None:
         return f"{lesson.file}:{line}"
-    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=where.cell, line=line)
+    template = "{file}, cell {cell} from the top, line {line}"
+    return tr(template, file=lesson.file, cell=where.cell, line=line)
 
 
 ONLY_THIS = (

@@ -92,6 +92,10 @@ def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, p
     assert tab.locator("#nobody").is_visible()
 
 
+def test_all_of_the_page_can_be_used_with_the_keyboard(browser: Browser, page: Path) -> None:
+    assert browser.shut_out(browser.open(page)) == []
+
+
 def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:
     """Most points come first, then fewest, then names again; screen readers get it too."""
     tab = browser.open(page)

@@ -95,8 +95,20 @@ def test_no_more_are_annotated_than_are_shown() -> None:
 
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
-    (line,) = lines(detailed_report("alice", detailed_lesson(SLOPES, GRADER_ERROR)))
+    lesson = detailed_lesson(SLOPES, GRADER_ERROR)
+    (check,) = lesson.checks
+    ours = replace(check, message="KeyError: 1", note="Traceback")
+    (line,) = lines(detailed_report("alice", replace(lesson, checks=(ours,))))
     assert "The grader failed here, not your code" in line
+
+
+def test_a_fault_of_the_host_is_said_in_full() -> None:
+    lesson = detailed_lesson(SLOPES, GRADER_ERROR)
+    busy = replace(lesson.checks[0], message="the computer was too busy: stop other programs")
+    found = detailed_report("alice", replace(lesson, checks=(busy,)))
+    for text in (*lines(found), step_summary(found, Catalogue())):
+        assert "The grader failed" not in text
+    assert "the computer was too busy: stop other programs" in lines(found)[0]
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:
