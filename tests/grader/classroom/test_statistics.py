@@ -16,15 +16,13 @@ from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookE
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.statistics.class_page import deviation, percent, topics
 from grader.classroom.statistics.collect import (
-    FEWEST,
     CheckFacts,
     Classroom,
-    Moments,
     State,
     collect_statistics,
     histogram,
-    point_biserial,
 )
+from grader.classroom.statistics.item_analysis import FEWEST, Moments, point_biserial
 from grader.core.report import Outcome
 
 CHECKS = (
