@@ -206,6 +206,8 @@ class LessonResult(Record):
     """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
+    defines_instead: tuple[str, ...] | None = None
+    """Of a file that defines none of the lesson's functions: the public names that it defines."""
 
     @property
     def failures(self) -> list[CheckResult]:

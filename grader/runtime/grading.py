@@ -89,6 +89,7 @@ def grade_lesson(
         held_checks=held.checks,
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
+        defines_instead=judged.defines_instead,
     )
     return LessonOutcome(result, judged)
 
