@@ -603,10 +603,11 @@ class _Collector:
     def foreign_note(self, person: StudentSummary, result: LessonResult) -> ClassNote:
         names = result.defines_instead or ()
         lessons = dict.fromkeys(self.lesson_of[name] for name in names if name in self.lesson_of)
-        text = f"defines none of the functions of “{result.title}”"
-        if lessons:
-            text += f", but those of {name_list(f'“{title}”' for title in lessons)}"
-        text += f"; it defines {name_list(names, NAMED) or 'nothing'}"
+        instead = [f"“{title}”" for title in lessons]
+        text = f"defines none of the functions of “{result.title}”, but "
+        text += (
+            f"those of {name_list(instead)}" if instead else name_list(names, NAMED) or "nothing"
+        )
         return ClassNote(person, result.file or result.title, text)
 
     def finish(self) -> Classroom:

@@ -160,7 +160,7 @@ def similar_pairs(
     """Return the pairs with a share of at least ``threshold``, and equal wrong answers; none within
     an earlier class.
 
-    Pairs with the most shared lines come first. Code of the ``stub`` and of ``known`` right answers
+    The pairs are in the order of ``rank``. Code of the ``stub`` and of ``known`` right answers
     does not count; ``track`` shows progress.
     """
     given = frozenset(line.strip() for line in stub.split("\n"))
@@ -289,9 +289,15 @@ def renamed(text: str) -> tuple[str, ...]:
     return (*code, *statement)
 
 
-def rank(pair: Pair) -> tuple[float, float, str, str]:
-    """Order pairs by the number of shared lines, then by their share."""
-    return -pair.lines, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner
+def rank(pair: Pair) -> tuple[bool, float, float, str, str]:
+    """Order pairs: equal files first, then by the number of shared lines, then by their share."""
+    return (
+        pair.same != FILE,
+        -pair.lines,
+        -(pair.one.share + pair.other.share),
+        pair.one.owner,
+        pair.other.owner,
+    )
 
 
 def candidates(
