@@ -194,6 +194,7 @@ def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> No
         (["ffpppf"] * 6 + ["pppppp"] * 3, []),
         (["ppppff"] * 6 + ["pppppp"], ["wide.4", "wide.5"]),
         (["fwwppp"] * 6 + ["pppppp", "pfffff"], ["wide.0"]),
+        (["fwwppp"] * 6 + ["pffppp"] * 4 + ["pppppp"], ["wide.1", "wide.2"]),
         (["fwwffp"] * 6 + ["pppppp"] * 3, []),
         (["pppp..f"] * 6 + ["ppppppp"] * 3, []),
     ],
@@ -204,6 +205,7 @@ def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> No
         "those who fail it fail others",
         "two such checks",
         "others wait for it",
+        "others wait for it, and who passes it fails them",
         "others wait for it, and the rest is wrong",
         "a bonus",
     ],
@@ -278,7 +280,8 @@ def test_a_file_with_other_content_is_no_answer_to_the_checks() -> None:
     (note,) = room.foreign
     assert note.where == "week 2/tiny.py"
     assert note.text == "defines none of the functions of “Tiny”, but those of “Wide”"
-    assert next(one for one in room.lessons if one.id == "tiny").began == 1
+    tiny = next(one for one in room.lessons if one.id == "tiny")
+    assert (tiny.began, len(tiny.scores), tiny.checks[0].judged) == (1, 1, 1)
     assert [row.states for row in room.rows if row.person.name == "b"] == [(State.FOREIGN,)]
     assert note in first_screen(room).ungraded
 

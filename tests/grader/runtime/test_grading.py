@@ -165,11 +165,20 @@ def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
         ("def slope(f): return f(1) - f(0)\ndef _help(): pass\nSTEP = 1\n", ("slope", "STEP")),
         ("print(1)\n", ()),
         ("def double(x):\n    raise NotImplementedError\n", None),
+        ("def double(x): return x + 1\ndef triple(x): return x + 1\n", None),
         ("from torch import add as double, add as triple\n", None),
         ("globals().update(double=lambda x: 2 * x, triple=lambda x: 3 * x)\n", None),
         ("def slope(f:\n", None),
     ],
-    ids=["another lesson", "nothing", "its own", "imported", "made otherwise", "not Python"],
+    ids=[
+        "another lesson",
+        "nothing",
+        "unfinished",
+        "wrong",
+        "imported",
+        "made otherwise",
+        "not Python",
+    ],
 )
 def test_a_file_that_defines_none_of_its_lesson_says_what_it_defines(
     host: ForkServerClient, small_course: Course, source: str, instead: tuple[str, ...] | None
