@@ -261,8 +261,12 @@ class CheckFacts:
 
     @property
     def doubt(self) -> str | None:
-        """The reason why the check itself may be wrong, if there is one."""
-        if self.judged >= TOO_FEW_TO_BLAME and not self.passed and not self.column.bonus:
+        """The reason why the check itself may be wrong, if there is one; not for a bonus, which a
+        right answer may miss.
+        """
+        if self.column.bonus:
+            return None
+        if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"none of {self.judged} students passed"
         if (alike := self.right_looking).against:
             return f"{alike.failed} of {alike.count} answers that look right otherwise fail it"

@@ -196,7 +196,7 @@ def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> No
         (["fwwppp"] * 6 + ["pppppp", "pfffff"], ["wide.0"]),
         (["fwwppp"] * 6 + ["pffppp"] * 4 + ["pppppp"], ["wide.1", "wide.2"]),
         (["fwwffp"] * 6 + ["pppppp"] * 3, []),
-        (["pppp..f"] * 6 + ["ppppppp"] * 3, []),
+        (["ppppppf"] * 10 + ["ppfpfpp"] * 10, []),
     ],
     ids=[
         "most answers that look right fail it",
