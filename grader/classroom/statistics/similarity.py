@@ -73,6 +73,7 @@ class Side:
 
 
 FILE, CODE = "same file", "same code"
+BRACKETS = tuple("([{"), tuple(")]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +254,8 @@ def own_lines(text: str, given: Collection[str]) -> list[tuple[int, int]]:
 def renamed(text: str) -> tuple[str, ...]:
     """Return code as tokens without comments, docstrings and imports, its names as numbers.
 
-    Names that a copy can't change are kept: of built-ins, and of attributes that the text does not
-    assign. Text that is not Python is returned as it is.
+    Names that a copy can't change are kept: those of built-ins, of arguments given by name, and of
+    attributes that the text does not assign. Text that is not Python is returned as it is.
     """
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
@@ -268,11 +269,13 @@ def renamed(text: str) -> tuple[str, ...]:
     names: dict[str, str] = {}
     code: list[str] = []
     statement: list[str] = []
-    before = ""
-    for token in tokens:
+    before, depth = "", 0
+    for token, after in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
         word = token.string
+        depth += (word in BRACKETS[0]) - (word in BRACKETS[1])
         if token.type == tokenize.NAME and not keyword.iskeyword(word):
-            if word in own or (before != "." and not hasattr(builtins, word)):
+            by_name = depth > 0 and after.string == "="
+            if word in own or not (before == "." or by_name or hasattr(builtins, word)):
                 word = names.setdefault(word, str(len(names)))
         elif token.type in (tokenize.INDENT, tokenize.DEDENT):
             code.append(tokenize.tok_name[token.type])
