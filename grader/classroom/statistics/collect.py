@@ -18,8 +18,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from grader.classroom.exports.common import load_error, not_graded, total_points
-from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.exports.common import load_error
+from grader.classroom.gradebook.entry import (
+    Adjustment,
+    CheckColumn,
+    GradebookEntry,
+    LessonColumn,
+    not_graded,
+    total_points,
+)
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.item_analysis import (
     AGAINST,

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from factories.gradebook import make_check, make_lesson, make_report
 
 from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
-from grader.classroom.gradebook.store import AttemptKey, Gradebook
+from grader.classroom.gradebook.store import Gradebook, GradingKey
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.similarity import (
     Side,
@@ -317,7 +317,7 @@ def gradebook(
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
         run = book.begin("test")
         for name, text in texts.items():
-            key = AttemptKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
+            key = GradingKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
             who = StudentIdentity(student or name.title())
             owner = Submission(name, (who,), lambda lessons: {})
             files = [LessonFile("tiny", "tiny.py", text)]
