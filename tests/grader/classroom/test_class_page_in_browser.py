@@ -72,6 +72,7 @@ def test_on_paper_the_page_is_light_and_its_header_is_repeated(
     style = "one => getComputedStyle(document.querySelector(one))"
     assert tab.evaluate(f"({style})('body').backgroundColor") == "rgb(255, 255, 255)"
     assert tab.evaluate(f"({style})('#table thead').display") == "table-header-group"
+    assert tab.evaluate(f"({style})('#table th button').display") == "contents"
     assert tab.evaluate(f"({style})('#table tbody tr').breakInside") == "avoid"
     assert tab.locator("table.checks").first.bounding_box()["height"] > 0
     assert not browser.overflows(tab)
