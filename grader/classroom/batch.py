@@ -635,7 +635,7 @@ def write_outputs(book: Gradebook) -> None:
         TextReader() as reader,
     ):
         page = render_class(
-            book.entries(),
+            (entry for entry in book.entries() if not entry.is_test),
             columns,
             title=book.about("title"),
             passed_over=book.passed_over(),

@@ -207,6 +207,8 @@ class Summary:
         scores, most = [], 0.0
         problems, missing, unloaded, flagged = [], [], [], []
         for entry in self.book.entries():
+            if entry.is_test:
+                continue
             report = entry.report
             if report and total_points(entry) is not None:
                 scores.append(entry.score)

@@ -58,6 +58,12 @@ class GradebookEntry:
         return students_label(self.students, self.name)
 
     @property
+    def is_test(self) -> bool:
+        """Whether it is of no student, but of a system's test account."""
+        roles = {one.details.get("role") for one in self.students}
+        return roles == {"test"}
+
+    @property
     def ids(self) -> str:
         """Its students' ids, for a table."""
         known = (item for student in self.students for item in student.ids.items())
