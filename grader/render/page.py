@@ -407,8 +407,8 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     """Return a sentence on the points that wait for a failed check; empty if there are none."""
-    points = waiting_points(lesson).get(check.id)
-    if check.outcome.group != "wrong" or not points:
+    points = waiting_points(lesson).get(check.id) if check.outcome.group == "wrong" else None
+    if not points:
         return ""
     if points == 1:
         return tr("1 point waits for this check: it can come back with one fix")
