@@ -219,7 +219,7 @@ def grade_class(
     """
     from grader.classroom.batch import rewrite_page, write_outputs
     from grader.classroom.gradebook.by_hand import gifts
-    from grader.classroom.gradebook.marks import keep_marks
+    from grader.classroom.gradebook.marks import begin_marks, keep_marks
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
@@ -252,6 +252,7 @@ def grade_class(
         ):
             refuse_another_assignment(book, course, plan, found, place=wanted.place)
             book.set_secret(wanted.seed)
+            begin_marks(book)
             remember(book, wanted, plan, late_rule, found.layout)
             enrolled = enrol(book, found, roster)
             students = dict(entries_of(book))
@@ -268,7 +269,8 @@ def grade_class(
             for change in changes:
                 rewrite_page(book.folder, book, book.entry(change.name))
             write_outputs(book)
-            Summary(make_console(), book).show(tally, plan, handed, changes)
+            seen = [change for change in changes if change.is_seen]
+            Summary(make_console(), book).show(tally, plan, handed, seen)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 

@@ -34,7 +34,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.core.report import LessonStatus
 from grader.core.text import clean, counted
-from grader.render.terminal import plain_table
+from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 from grader.runtime.pool import HostPool
 
@@ -254,6 +254,12 @@ class Summary:
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
             self.line(f"{what}: {name_list(labels, LISTED)}")
+
+
+def announce(changes: Sequence[MarkChange]) -> None:
+    """Print the marks that a command changed, if there are any."""
+    if changes:
+        show_changes(make_console(), changes)
 
 
 def show_changes(console: Console, changes: Sequence[MarkChange]) -> None:
