@@ -200,7 +200,11 @@ class BatchOptions:
             return None
         if self.due == "none":
             return ""
-        return json.dumps(read_rule(self.due, self.late).as_json())
+        return json.dumps(read_rule(self.due, self.late, self.zone_info).as_json())
+
+    @property
+    def zone_info(self) -> zoneinfo.ZoneInfo | None:
+        return zoneinfo.ZoneInfo(self.zone) if self.zone else None
 
 
 own_host = partial(ForkServerClient, own_session=True)
@@ -227,8 +231,8 @@ def grade_class(
     from grader.runtime.text_reader import TextReader
 
     plan_for(course, wanted)  # an option that can't be meant is refused before anything is read
-    late_rule = wanted.late_rule()
     wanted = remembered(wanted)
+    late_rule = wanted.late_rule()
     plan = plan_for(course, wanted)
     with TextReader() as reader:
         found = find_class(
@@ -239,7 +243,7 @@ def grade_class(
             accept_near_names=bool(wanted.accept_near_names),
             decode=reader.decode,
         )
-        roster = read_roster(wanted.roster) if wanted.roster else None
+        roster = read_roster(wanted.roster, wanted.zone_info) if wanted.roster else None
         if wanted.out.resolve() == wanted.place.resolve():
             raise UsageError(
                 f"--out {wanted.out} is the folder with the submissions. Name another folder for"

@@ -93,7 +93,7 @@ def render_class(
         .generate(
             room=classroom,
             title=title or "The class",
-            passed_over=passed_over,
+            passed_over=[*passed_over, *classroom.passed_over],
             first=first_screen(classroom),
             quartiles=quartiles(classroom.scores),
             mean=mean,

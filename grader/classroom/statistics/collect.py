@@ -28,6 +28,7 @@ from grader.classroom.gradebook.entry import (
     total_points,
 )
 from grader.classroom.imports.names import name_list
+from grader.classroom.passed_over import passed_over_files
 from grader.classroom.statistics.item_analysis import (
     AGAINST,
     TOO_FEW_TO_BLAME,
@@ -393,6 +394,8 @@ class Classroom:
     missing: list[StudentSummary] = field(default_factory=list)
     limits: list[ClassNote] = field(default_factory=list)
     flags: list[ClassNote] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+    """Files of submissions that were not graded, each with the reason."""
     adjustments: list[tuple[StudentSummary, Adjustment]] = field(default_factory=list)
     sections: dict[str, array[float]] = field(default_factory=dict)
     """The scores by section, as in ``scores``."""
@@ -508,6 +511,7 @@ class _Collector:
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)
         room.unconfined += bool(report.sandbox.missing)
+        room.passed_over += passed_over_files(report, all_of_them=True)
         # Files that were not graded for their names are flagged, too; the problems have them.
         ignored = [one for one in report.lessons if one.status is LessonStatus.MISSING and one.file]
         known = tuple(f"{one.id}: " for one in ignored)
