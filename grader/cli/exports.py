@@ -19,13 +19,14 @@ from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import canvas, gradescope, moodle, tables
-from grader.classroom.exports.common import NAMED, ExportNote, ExportRequest, Piece, is_test
+from grader.classroom.exports.common import NAMED, ExportNote, ExportRequest, Piece
 from grader.classroom.exports.feedback import (
     comments_table,
     files_for_canvas,
     pages_for_folder,
     pages_for_moodle,
 )
+from grader.classroom.exports.tables import term_table
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.marks import note_export
 from grader.classroom.gradebook.store import Gradebook
@@ -39,6 +40,7 @@ from grader.classroom.statistics.similarity import (
     render_similar,
     similar_pairs,
 )
+from grader.classroom.term_table import term_assignments, term_people
 from grader.cli.batch_screen import Meter
 from grader.cli.gradebook import known_lessons
 from grader.cli.options import PATH, course, course_option, hidden_option
@@ -85,20 +87,41 @@ FORMATS = {form.name: form for form in _FORMS}
 def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
     """Write a gradebook in another system's format.
 
+    For a term with several assignments, csv is a table of people by assignments, with a total by
+    the weights of term.toml.
+
     Example: grade export grades --to canvas --template gradebook.csv
     """
     request, next_step = ExportRequest(**options), FORMATS[name].next_step
     if not next_step and (request.template or request.columns):
         option = "--template" if request.template else "--column"
         raise UsageError(f"{option} works only with --to canvas and --to moodle. Leave it out")
+    if name == "csv" and is_term(out):
+        print(f"Wrote {write_term(out, output)} (csv), the marks of the term.")
+        return
     with Gradebook.open(out) as book:
         entries = in_section(book, request.section)
         target = write_export(
-            entries, book.columns(), name, request=request, folder=out, output=output
+            entries, book.columns(), name, request=request, folder=book.folder, output=output
         )
         if request.section is None:
             note_export(book, name)
     print(f"Wrote {target} ({name}). {next_step}".rstrip())
+
+
+def is_term(out: Path) -> bool:
+    """Return whether a folder is that of a gradebook with several assignments."""
+    with Gradebook.open(out, any_of=True) as book:
+        return book.path.parent == out and len(book.assignments()) > 1
+
+
+def write_term(out: Path, target: Path | None) -> Path:
+    """Write the table of a term, by default beside the gradebook; return its path."""
+    target = target or out / "term.csv"
+    with Gradebook.open(out, any_of=True) as book, output(target) as file:
+        for line in term_table(term_people(book), term_assignments(book)):
+            file.write(line)
+    return target
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
@@ -212,10 +235,11 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 
     Example: grade feedback grades --to moodle
     """
-    target = target or out / ("feedback" if system == "folder" else f"feedback-{system}.zip")
     notes: list[ExportNote] = []
     with Gradebook.open(out) as book:
-        entries, page_of = ready(book, notes), partial(page_bytes, out, book)
+        name = "feedback" if system == "folder" else f"feedback-{system}.zip"
+        target = target or book.folder / name
+        entries, page_of = ready(book, notes), partial(page_bytes, book.folder, book)
         pieces: Iterator[Piece | ExportNote]
         if system == "moodle":
             pieces = pages_for_moodle(entries, page_of, ExportRequest(template))
@@ -238,7 +262,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[PublicEntry]:
     """Yield the entries that have a verdict; note the other submissions."""
     for entry in book.entries():
-        if entry.missing or is_test(entry):
+        if entry.missing or entry.is_test:
             continue
         if entry.report is None:
             notes.append(ExportNote("nothing was graded, so there is no page", entry.label))

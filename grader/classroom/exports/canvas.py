@@ -21,7 +21,6 @@ from grader.classroom.exports.common import (
     Piece,
     decimal,
     full_marks,
-    is_test,
     mark_of,
 )
 from grader.classroom.exports.matching import (
@@ -169,7 +168,7 @@ def marks_in(
     lessons_only = all(target.lesson for target in targets)
     for entry in entries:
         whole = sum(one.points for one in entry.adjustments if one.lesson is None)
-        if lessons_only and whole and not is_test(entry):
+        if lessons_only and whole and not entry.is_test:
             raise UsageError(
                 f"{entry.label} has {whole:+g} points that belong to no lesson, and the sheet has"
                 " columns only for lessons, so they would be lost. Name a column for the total with"

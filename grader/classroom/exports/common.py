@@ -157,7 +157,7 @@ def mark_of(
     worth = request.scale / full if request.scale and full else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
-    if is_test(entry):
+    if entry.is_test:
         total, lessons = None, dict.fromkeys(lessons)
     elif entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
@@ -172,13 +172,8 @@ def mark_of(
         tuple(reasons(entry)),
         entry.report.bonus if entry.report else 0.0,
         entry.came_as,
-        is_test(entry),
+        entry.is_test,
     )
-
-
-def is_test(entry: GradebookEntry) -> bool:
-    """Return whether the entry is that of Canvas's test student."""
-    return any(student.details.get("role") == "test" for student in entry.students)
 
 
 def lesson_points(

@@ -23,7 +23,6 @@ from grader.classroom.exports.common import (
     ExportRequest,
     Piece,
     explanation,
-    is_test,
     mark_of,
     reasons,
     row,
@@ -135,7 +134,7 @@ def comments_table(
         points = mark_of(entry, columns, ExportRequest()).total
         text = " ".join(feedback_lines(entry))
         members = [replace(entry, students=(one,)) for one in entry.students] or [entry]
-        for member in members if not is_test(entry) else ():
+        for member in members if not entry.is_test else ():
             yield row([entry.name, member.label, member.ids, points, text])
 
 
