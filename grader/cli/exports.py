@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,7 @@ from grader.cli.batch_screen import Meter
 from grader.cli.gradebook import known_lessons
 from grader.cli.options import PATH, course, course_option, hidden_option
 from grader.core.errors import UsageError
+from grader.core.report import LessonResult, LessonStatus
 from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console, plain_table
@@ -348,14 +350,20 @@ def show_similar(
         Meter(console) as meter,
     ):
         graded = known_lessons(book, lesson)
+        classes = [(book, wrong_answers(book), False)]
+        if older:
+            classes.append((older, wrong_answers(older), True))
         for one in [lesson] if lesson else graded:
-            texts = [Text(owner, text) for owner, _, text in book.texts(one)]
-            if older:
-                texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
+            texts = [
+                Text(owner, text, earlier, (owner, one) in wrong)
+                for those, wrong, earlier in classes
+                for owner, _, text in those.texts(one)
+            ]
             compared += len(texts)
             track = partial(over_lesson, meter, one)
-            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, track)
-        labels = {entry.name: entry.label for entry in book.entries()}
+            stub, *known = known_texts(course.lesson(one))
+            pairs += similar_pairs(one, texts, stub, known, threshold, track)
+        labels = distinct_labels(book.entries())
     pairs.sort(key=rank)
     page = render_similar(
         pairs,
@@ -388,11 +396,37 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
     return meter.over(f"{lesson}: {what}", things)
 
 
+def wrong_answers(book: Gradebook) -> set[tuple[str, str]]:
+    """Return the submission and the lesson of each file in which a check found a mistake."""
+    return {
+        (entry.name, lesson.id)
+        for entry in book.entries()
+        for lesson in entry.lessons
+        if is_wrong(lesson)
+    }
+
+
+def is_wrong(result: LessonResult) -> bool:
+    """Return whether the file can't be loaded or fails a check that is not a bonus."""
+    failed = (check.outcome.group == "wrong" and not check.bonus for check in result.checks)
+    return result.status is LessonStatus.INVALID or any(failed)
+
+
+def distinct_labels(entries: Iterable[GradebookEntry]) -> dict[str, str]:
+    """Return the students of each submission by its name, which is added where they share theirs
+    with others.
+    """
+    labels = {entry.name: entry.label for entry in entries}
+    counts = Counter(labels.values())
+    return {
+        name: label if counts[label] == 1 else f"{label} ({name})" for name, label in labels.items()
+    }
+
+
 def known_texts(lesson: Lesson) -> Iterator[str]:
     """Yield code of a lesson that everybody may have: stub, reference, other right answers."""
     for path in (lesson.stub, lesson.solution):
-        if path.exists():
-            yield path.read_text("utf-8")
+        yield path.read_text("utf-8") if path.exists() else ""
     yield from (cell.source for cell in lesson.accepted)
 
 
@@ -403,16 +437,21 @@ def print_pairs(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
         for pair in pairs[:LISTED]:
             table.add_row(
                 str(pair.lines),
-                f"{pair.share:.0%}",
+                pair.same or f"{pair.share:.0%}",
                 pair.lesson,
                 label_of(pair.one, labels),
-                label_of(pair.other, labels),
+                with_others(pair, labels),
             )
         console.print(table)
     count = counted(len(pairs), "pair")
     if len(pairs) > LISTED:
         count += f" ({len(pairs) - LISTED} of them not in this table)"
     console.print(Line(f"{count} to look at: {page}"))
+
+
+def with_others(pair: Pair, labels: dict[str, str]) -> Line:
+    label = label_of(pair.other, labels)
+    return label.append(f" and {len(pair.others)} more") if pair.others else label
 
 
 def label_of(side: Side, labels: dict[str, str]) -> Line:

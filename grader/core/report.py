@@ -217,6 +217,8 @@ class LessonResult(Record):
     """Paths of other files that may be this lesson, and were not graded."""
     beside: tuple[str, ...] = ()
     """Paths of files that may be any lesson, listed once in a report, and were not graded."""
+    defines_instead: tuple[str, ...] | None = None
+    """Of a file that defines none of the lesson's functions: the public names that it defines."""
 
     @property
     def failures(self) -> list[CheckResult]:

@@ -418,16 +418,22 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     """Return a sentence on the points that wait for a failed check; empty if there are none."""
-    if check.outcome.group != "wrong":
+    points = waiting_points(lesson).get(check.id) if check.outcome.group == "wrong" else None
+    if not points:
         return ""
-    skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
-    needed = {one.id: needed_failure(one, lesson) for one in skipped}
-    waiting = [one for one in skipped if (root := needed[one.id]) and root.id == check.id]
-    _, points, _, _ = lesson_score(waiting)
     if points == 1:
         return tr("1 point waits for this check: it can come back with one fix")
     sentence = "{points} points wait for this check: they can come back with one fix"
-    return tr(sentence, points=f"{points:g}") if points else ""
+    return tr(sentence, points=f"{points:g}")
+
+
+def waiting_points(lesson: LessonResult) -> dict[str, float]:
+    """Return the points, without bonus, that wait for each failed check, by its id."""
+    waiting: dict[str, list[CheckResult]] = {}
+    for check in lesson.checks:
+        if check.outcome is Outcome.SKIPPED and (needed := needed_failure(check, lesson)):
+            waiting.setdefault(needed.id, []).append(check)
+    return {needed: lesson_score(those)[1] for needed, those in waiting.items()}
 
 
 OWN_FAULT = (

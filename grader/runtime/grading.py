@@ -93,6 +93,7 @@ def grade_lesson(
         held_checks=held.checks,
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
+        defines_instead=judged.defines_instead,
         passed_over=file.others,
         beside=file.beside,
     )
