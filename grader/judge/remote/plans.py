@@ -16,9 +16,10 @@ before, so a plan is used only for a file that keeps no state between calls
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from grader.worker.wire.frames import as_json
+from grader.worker.wire.frames import Bytes, encode
+from grader.worker.wire.messages import Observe, Request
 
 MOST_AHEAD = 32
 """How many questions may be sent ahead."""
@@ -29,17 +30,16 @@ MOST_BYTES_AHEAD = 1 << 16
 class Question(NamedTuple):
     """A request as it crosses, without what differs between workers."""
 
-    do: str
-    text: bytes
-    """The request's data as JSON."""
+    kind: type[Request]
+    message: bytes
+    """The request in MessagePack."""
     blob: bytes
     scenario: str = ""
 
-
-def question_of(do: str, *, blob: bytes = b"", **fields: Any) -> Question:
-    """Return a question; ``fields`` are plain data."""
-    text = as_json({"do": do, **fields}).encode("ascii")
-    return Question(do, text, blob, fields["path"] if do == "observe" else "")
+    @classmethod
+    def of(cls, request: Request, parts: Sequence[Bytes] = ()) -> Question:
+        scenario = request.scenario if isinstance(request, Observe) else ""
+        return cls(type(request), encode(request), b"".join(parts), scenario)
 
 
 Plan = Sequence[Question]
@@ -75,7 +75,7 @@ class PlannedCheck:
         while self._sent < len(self._plan):
             following = self._plan[self._sent]
             ahead = self._plan[self._asked : self._sent]
-            size = sum(len(one.text) + len(one.blob) for one in (*ahead, following))
+            size = sum(len(one.message) + len(one.blob) for one in (*ahead, following))
             if self._sent >= self._asked and (len(ahead) == MOST_AHEAD or size > MOST_BYTES_AHEAD):
                 return
             self._sent += 1

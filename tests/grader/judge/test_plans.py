@@ -84,12 +84,12 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     transmit, receive = StudentSession._transmit, Channel.receive
 
     def transmitting(self: StudentSession, question: Any) -> int:
-        found.append(question.do)
+        found.append(question.kind.__name__)
         return transmit(self, question)
 
-    def receiving(self: Channel, deadline: Any) -> Any:
+    def receiving(self: Channel, clock: Any) -> Any:
         found.append("answer")
-        return receive(self, deadline)
+        return receive(self, clock)
 
     monkeypatch.setattr(StudentSession, "_transmit", transmitting)
     monkeypatch.setattr(Channel, "receive", receiving)
@@ -108,7 +108,7 @@ def test_a_check_that_follows_its_plan_is_asked_ahead(
     assert callable(student.Value)
     events.clear()
     assert check(student) == expected
-    assert events == [*(one.do for one in plan), *("answer" for _ in plan)]
+    assert events == [*(one.kind.__name__ for one in plan), *("answer" for _ in plan)]
     assert not session.ended_off_plan()
 
 
