@@ -13,6 +13,7 @@ import argparse
 import io
 import pdb
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from grader.core.messages import JudgeResult, Settings
@@ -56,14 +57,16 @@ def stop() -> None:
 def show_frames() -> None:
     """Print the message in each frame that crosses."""
 
-    def show(sign: str, frame: Frame | None) -> None:
-        text = repr(frame and frame.body)
+    def show(sign: str, frame: Frame) -> None:
+        text = repr(frame.body)
         cut = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
         print(sign, cut, file=sys.__stdout__)  # pytest's output goes elsewhere
 
-    def send(self: PipeChannel, number: int, data: bytes, clock: Clock) -> None:
-        show(">", read_frame(io.BytesIO(data)))
-        sent(self, number, data, clock)
+    def send(self: PipeChannel, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        stream = io.BytesIO(data)
+        while (frame := read_frame(stream)) is not None:
+            show(">", frame)
+        sent(self, numbers, data, clock)
 
     def receive(self: PipeChannel, clock: Clock) -> Frame:
         frame = received(self, clock)

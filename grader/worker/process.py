@@ -450,11 +450,10 @@ class Sent:
         """
         if version_counter(self.tensor) != self._version:
             return True
-        now, size = self.tensor.detach(), len(self._raw)
-        place = now.data_ptr(), now.stride()
+        place, size = (self.tensor.data_ptr(), self.tensor.stride()), len(self._raw)
         if place == self._place and (not size or ctypes.string_at(place[0], size) == self._raw):
             return False
-        before = self._header.tensor(self._raw).detach()
+        now, before = self.tensor.detach(), self._header.tensor(self._raw).detach()
         if now.shape != before.shape or now.dtype != before.dtype:
             return False
         return not torch.equal(now, before) and not bool(

@@ -20,6 +20,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterable
 from typing import BinaryIO
 
 from grader.core.errors import HostBusy, WorkerGone, WorkerLost
@@ -182,8 +183,8 @@ class Channel(ABC):
         """What has arrived and was not returned as a frame."""
 
     @abstractmethod
-    def send(self, number: int, data: bytes, clock: Clock) -> None:
-        """Send a frame that has this number; raise WorkerLost if the worker is gone or late."""
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        """Send frames that have these numbers; raise WorkerLost if the worker is gone or late."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -273,8 +274,8 @@ class SocketChannel(Channel):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, turn)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, turn)
 
-    def send(self, number: int, data: bytes, clock: Clock) -> None:
-        self.awaited.append(number)
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        self.awaited.extend(numbers)
         sent = self._send(data)
         if sent < len(data):
             clock.begin()
@@ -360,9 +361,9 @@ class PipeChannel(Channel):
                 self._sink.write(data)
                 self._sink.flush()
 
-    def send(self, number: int, data: bytes, clock: Clock) -> None:
-        """Pass a frame to the writing thread. ``receive`` times out if nobody reads it."""
-        self.awaited.append(number)
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        """Pass frames to the writing thread. ``receive`` times out if nobody reads them."""
+        self.awaited.extend(numbers)
         self._outgoing.put(data)
 
     def _first_chunk(self) -> bytes:

@@ -41,6 +41,10 @@ class Question(NamedTuple):
         scenario = request.scenario if isinstance(request, Observe) else ""
         return cls(type(request), encode(request), b"".join(parts), scenario)
 
+    @property
+    def size(self) -> int:
+        return len(self.message) + len(self.blob)
+
 
 Plan = Sequence[Question]
 
@@ -58,6 +62,7 @@ class PlannedCheck:
         self._plan = plan
         self._asked = 0
         self._sent = 0
+        self._bytes_ahead = 0
 
     @property
     def begun(self) -> bool:
@@ -67,16 +72,24 @@ class PlannedCheck:
         """Return whether this is the plan's next question."""
         if self._asked == len(self._plan) or self._plan[self._asked] != question:
             return False
+        if self._asked < self._sent:
+            self._bytes_ahead -= question.size
         self._asked += 1
         return True
 
     def due(self) -> Iterator[Question]:
-        """Yield the questions to send now: the one that was asked, and those that follow it."""
+        """Yield the questions to send now: the one that was asked, unless it was sent, and those
+        that follow it, once half of what may be sent ahead has been asked.
+        """
+        if self._sent - self._asked > MOST_AHEAD // 2:
+            return
         while self._sent < len(self._plan):
             following = self._plan[self._sent]
-            ahead = self._plan[self._asked : self._sent]
-            size = sum(len(one.message) + len(one.blob) for one in (*ahead, following))
-            if self._sent >= self._asked and (len(ahead) == MOST_AHEAD or size > MOST_BYTES_AHEAD):
-                return
+            ahead = self._sent - self._asked
+            if ahead >= 0:
+                size = self._bytes_ahead + following.size
+                if ahead == MOST_AHEAD or size > MOST_BYTES_AHEAD:
+                    return
+                self._bytes_ahead = size
             self._sent += 1
             yield following

@@ -59,7 +59,6 @@ from grader.worker.wire.values import (
     MAY_REQUIRE_GRAD,
     Builder,
     Encoder,
-    Flat,
     ObjectRef,
     Opaque,
     StudentRef,
@@ -338,14 +337,16 @@ class StudentSession:
         if path in missing:
             raise missing[path].with_traceback(None)
         try:
-            answer, blob = self.ask(messages.Describe(path), messages.Function, messages.Returned)
+            answer, tensors = self.ask(
+                messages.Describe(path), messages.Function, messages.Returned
+            )
         except MissingName as error:
             missing[path] = MissingName(path[:80], error.present)
             raise missing[path] from None
         if isinstance(answer, messages.Function):
             return RemoteCallable(self, path, is_class=answer.is_class)
         assert isinstance(answer, messages.Returned)
-        value = self._value(answer, blob)
+        value = self._built(answer, tensors)
         if value is Ellipsis:
             raise NotStarted(path)
         return value
@@ -361,11 +362,11 @@ class StudentSession:
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
         question, number, inputs = self._call_question(path, args, kwargs)
-        answer, blob = self._ask(question, messages.Returned)
-        response = self._response(answer, answer.tensors, blob, number, inputs)
+        answer, tensors = self._ask(question, messages.Returned)
+        response = self._response(answer, tensors, number, inputs)
         last_call.handle = response.handle
         last_call.single = isinstance(answer.value, TensorAt)
-        return self._built(answer, response.attach(inputs))
+        return self._built(answer, response.attach(inputs), objects=True)
 
     def _call_question(
         self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -384,9 +385,6 @@ class StudentSession:
     def _arguments(
         self, encoder: Encoder, args: Iterable[Any], kwargs: dict[str, Any]
     ) -> tuple[list[Value], dict[str, Value]]:
-        """Return arguments as nodes. Objects have to be of the present worker."""
-        if objects_in((args, kwargs)):
-            args, kwargs = (as_references(given, self.worker) for given in (args, kwargs))
         return encoder.several(args), {name: encoder.encode(one) for name, one in kwargs.items()}
 
     @contextlib.contextmanager
@@ -412,12 +410,13 @@ class StudentSession:
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario in the worker; send its source when it is first used."""
-        self._ready()
+        worker = self._ready()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
+        args, kwargs = (as_references(one, worker) for one in (args, kwargs))
         given = self._arguments(encoder, args, kwargs)
         request = messages.Observe(scenario, *given, encoder.headers)
-        return self._value(*self.ask(request, messages.Returned, parts=encoder.parts))
+        return self._built(*self.ask(request, messages.Returned, parts=encoder.parts))
 
     def product(
         self,
@@ -436,11 +435,10 @@ class StudentSession:
         question, number = self._product_question(
             handle.number_on(worker), incoming, needs, create_graph=torch.is_grad_enabled()
         )
-        answer, blob = self._ask(question, messages.Gradients)
-        headers = [one for one in answer.gradients if one is not None]
-        response = self._response(answer, headers, blob, number, vectors)
+        answer, tensors = self._ask(question, messages.Gradients)
+        response = self._response(answer, tensors, number, vectors)
         there = [one is not None for one in answer.gradients]
-        with self.reading():
+        with self.reading:
             if len(there) != len(inputs):
                 raise BrokenFrame("the number of gradients is not the number of inputs")
             found = itertools.compress(inputs, there)
@@ -532,11 +530,11 @@ class StudentSession:
         self._sent += encoder.tensors
         number = self._new_handle()
         run = messages.Run(steps, numbers, sent, encoder.headers, number)
-        answer, blob = self.ask(run, messages.Returned, parts=encoder.parts)
+        answer, tensors = self.ask(run, messages.Returned, parts=encoder.parts)
         inputs = tuple(self._sent)
-        response = self._response(answer, answer.tensors, blob, number, inputs)
-        values = self._built(answer, response.attach(inputs))
-        with self.reading():
+        response = self._response(answer, tensors, number, inputs)
+        values = self._built(answer, response.attach(inputs), objects=True)
+        with self.reading:
             if type(values) is not list or len(values) != len(objects):
                 raise BrokenFrame("the number of values is not the number of objects read")
         return values
@@ -545,17 +543,18 @@ class StudentSession:
 
     def ask(
         self, request: messages.Request, *kinds: type[Reply], parts: Sequence[Bytes] = ()
-    ) -> tuple[Reply, Bytes]:
-        """Send one request and return its answer, of one of these kinds, and the answer's blob.
+    ) -> tuple[Reply, list[Tensor]]:
+        """Send one request and return its answer, of one of these kinds, and the answer's tensors.
 
         Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
         """
         return self._ask(Question.of(request, parts), *kinds)
 
-    def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, Bytes]:
+    def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
         frame = self._answer(question)
-        with self.reading():
+        with self.reading:
             answer = frame.read(messages.ANSWER)
+            tensors = flat_tensors(answer.headers, frame.blob)
             if type(answer) not in (*kinds, messages.Missing, messages.Raised):
                 raise BrokenFrame(f"an answer of another kind: {type(answer).__name__}")
         if answer.returned is not None:
@@ -565,12 +564,12 @@ class StudentSession:
         if isinstance(answer, messages.Raised):
             self._traffic.raised = True
             raise student_error(answer)
-        return cast("Reply", answer), frame.blob
+        return cast("Reply", answer), tensors
 
     def _answer(self, question: Question) -> Frame:
         """Return the answer to a question; while the check follows its plan, ask ahead."""
         if question.kind in NOT_PLANNED:
-            return self._receive(self._transmit(question))
+            return self._receive(*self._transmit([question]))
         if self._recorded is not None:
             self._recorded.append(question)
         if self._planned is not None:
@@ -578,18 +577,25 @@ class StudentSession:
                 self._printed = self._printed_before = self.take_output()
                 self._warned = "keep"
             if self._planned.ask(question):
-                self._ahead += [self._transmit(one) for one in self._planned.due()]
+                self._ahead += self._transmit(self._planned.due())
                 return self._receive(self._ahead.popleft())
             if self._ahead and self._planned.binding:
                 self._off_plan = True
                 raise OffPlan
             self._drop_ahead()
-        return self._receive(self._transmit(question))
+        return self._receive(*self._transmit([question]))
 
-    def _transmit(self, question: Question) -> int:
-        """Send a question; return the number that its answer must have."""
-        worker = self.worker
-        number, scenario, source = next(self._numbers), question.scenario, None
+    def _transmit(self, questions: Iterable[Question]) -> list[int]:
+        """Send questions; return the numbers that their answers must have."""
+        frames = {next(self._numbers): question for question in questions}
+        data = b"".join([self._framed(*one) for one in frames.items()])
+        if data:
+            self._within_limits(self.worker.channel.send, frames, data)
+        return list(frames)
+
+    def _framed(self, number: int, question: Question) -> bytes:
+        """Return a question's frame, with what the worker has to know besides."""
+        worker, scenario, source = self.worker, question.scenario, None
         if scenario and scenario not in worker.scenarios:
             source = scenario_with_definitions(self._scenarios, scenario)
         freed = worker.take_freed()
@@ -607,10 +613,9 @@ class StudentSession:
             worker.freed.extend(freed)
             raise
         self._forget_objects, self._warned = False, ""
-        self._within_limits(worker.channel.send, number, data)
         if scenario:
             worker.scenarios.add(scenario)
-        return number
+        return data
 
     def _receive(self, number: int) -> Frame:
         """Return the answer with this number, and keep those that come before it."""
@@ -702,31 +707,22 @@ class StudentSession:
 
     # Answers
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
-        """Read an answer in a block. If the block raises BrokenFrame, the worker is lost.
-        MemoryError is left to the caller; any other exception is a grader fault.
-        """
-        try:
-            yield
-        except BrokenFrame as error:  # the text may be the worker's: not a template
-            lost = crashed(str(error))
-            raise (lost if self._worker is None else self._lost(lost)) from None
-        except MemoryError:
-            raise
-        except Exception as error:
-            reason = f"an answer could not be read: {type(error).__name__}: {error}"
-            raise EngineFault(reason) from error
+    @property
+    def reading(self) -> Reading:
+        """A block that reads an answer."""
+        return Reading(self)
 
-    def _value(self, answer: messages.Returned, blob: Bytes) -> Any:
-        """Return the value in an answer, without a graph and without objects."""
-        with self.reading():
-            return Builder(flat_tensors(answer.tensors, blob)).build(answer.value)
+    def lost_by(self, error: BrokenFrame) -> WorkerLost | EngineFault:
+        """End the worker that sent something malformed; return the error to raise."""
+        lost = crashed(str(error))  # the text may be the worker's: not a template
+        return lost if self._worker is None else self._lost(lost)
 
-    def _built(self, answer: messages.Returned, tensors: Sequence[Tensor]) -> Any:
-        """Return the value in an answer, with these tensors and with stand-ins for its objects."""
-        with self.reading():
-            return Builder(tensors, handle=self._object).build(answer.value)
+    def _built(
+        self, answer: messages.Returned, tensors: Sequence[Tensor], *, objects: bool = False
+    ) -> Any:
+        """Return the value in an answer, with these tensors, perhaps with stand-ins for objects."""
+        with self.reading:
+            return Builder(tensors, handle=self._object if objects else None).build(answer.value)
 
     def _object(self, described: Opaque, number: int) -> RemoteObject:
         """Return the stand-in for an object in an answer."""
@@ -736,20 +732,20 @@ class StudentSession:
     def _response(
         self,
         answer: messages.Returned | messages.Gradients,
-        headers: list[Flat],
-        blob: Bytes,
+        tensors: list[Tensor],
         number: int,
         inputs: tuple[Tensor, ...],
     ) -> Response:
         """Return an answer's tensors; note what the student's code wrote into its copies."""
-        with self.reading():
-            written = [one.tensor for one in answer.written]
-            tensors = flat_tensors(headers + written, blob)
-            for one, left in zip(answer.written, tensors[len(headers) :], strict=True):
+        count = len(tensors) - len(answer.written)
+        with self.reading:
+            for one, left in zip(answer.written, tensors[count:], strict=True):
                 self._note_write(one.position, left, inputs)
-        requires_grad = [one.requires_grad and one.dtype in MAY_REQUIRE_GRAD for one in headers]
+        requires_grad = [
+            one.requires_grad and one.dtype in MAY_REQUIRE_GRAD for one in answer.headers[:count]
+        ]
         handle = GraphHandle(self.worker, number) if answer.kept else None
-        return Response(tensors[: len(headers)], requires_grad, handle, self)
+        return Response(tensors[:count], requires_grad, handle, self)
 
     def _note_write(self, position: int, left: Tensor, inputs: tuple[Tensor, ...]) -> None:
         """Note a write into the copy of an input: unless it is allowed, the check can't pass."""
@@ -760,6 +756,24 @@ class StudentSession:
             raise BrokenFrame("an input came back in another shape")
         self._traffic.copies.note(tensor, left)
         self._traffic.wrote |= not self._traffic.writing_allowed
+
+
+class Reading:
+    """A block that reads an answer. If it raises BrokenFrame, the worker is lost. MemoryError is
+    left to the caller; any other exception is a grader fault.
+    """
+
+    def __init__(self, session: StudentSession) -> None:
+        self._session = session
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, BrokenFrame):
+            raise self._session.lost_by(error) from None
+        if isinstance(error, Exception) and not isinstance(error, MemoryError):
+            reason = f"an answer could not be read: {type(error).__name__}: {error}"
+            raise EngineFault(reason) from error
 
 
 def random_numbers() -> Iterator[int]:

@@ -124,6 +124,11 @@ class Answer(Node, kw_only=True):
 
     returned: Line = None
 
+    @property
+    def headers(self) -> list[Flat]:
+        """The headers of all tensors in the blob, in order; last come those in ``written``."""
+        return []
+
 
 class Loaded(Answer, tag="loaded"):
     """The module is loaded; names of torch and Python that its file has replaced."""
@@ -152,6 +157,10 @@ class Returned(Answer, tag="returned"):
     kept: bool = False
     written: list[Written] = field(default_factory=list)
 
+    @property
+    def headers(self) -> list[Flat]:
+        return [*self.tensors, *(one.tensor for one in self.written)]
+
 
 class Gradients(Answer, tag="gradients"):
     """A vector-Jacobian product: for each input a gradient, or None."""
@@ -159,6 +168,11 @@ class Gradients(Answer, tag="gradients"):
     gradients: list[Flat | None]
     kept: bool
     written: list[Written]
+
+    @property
+    def headers(self) -> list[Flat]:
+        found = [one for one in self.gradients if one is not None]
+        return [*found, *(one.tensor for one in self.written)]
 
 
 class Missing(Answer, tag="missing"):

@@ -135,7 +135,9 @@ def flat_of(tensor: Tensor) -> tuple[Flat, Bytes]:
     """Return a tensor's header and bytes, perhaps its memory itself; raise BrokenFrame if it can't
     cross.
     """
-    plain = _plain(tensor).contiguous()
+    plain = _plain(tensor)
+    if not plain.is_contiguous():
+        plain = plain.detach().contiguous()
     header = Flat(DTYPE_NAMES[plain.dtype], list(plain.shape), tensor.requires_grad)
     return header, _memory(plain, _within(plain.numel() * plain.itemsize))
 
@@ -153,15 +155,14 @@ def strided_of(tensor: Tensor) -> tuple[Strided, bytes]:
 
 
 def _plain(tensor: Tensor) -> Tensor:
-    """Return the tensor without a graph, with memory, and without lazy conjugation."""
+    """Return a tensor of the same values that has them in memory as they are."""
     if not carried(tensor):
         raise BrokenFrame(f"a tensor of {_kind(tensor)}")
-    plain = tensor.detach()
-    if plain.is_conj() or plain.is_neg():
-        plain = plain.resolve_conj().resolve_neg()
-    if plain.numel() and not plain.data_ptr():
-        plain = plain.clone()  # autograd's zeros may have no memory
-    return plain
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.detach().resolve_conj().resolve_neg()
+    if tensor.numel() and not tensor.data_ptr():
+        return tensor.detach().clone()  # autograd's zeros may have no memory
+    return tensor
 
 
 def _kind(tensor: Tensor) -> str:

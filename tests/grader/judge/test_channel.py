@@ -138,7 +138,7 @@ def frame(number: int, blob: bytes = b"") -> bytes:
 
 def test_an_answer_has_the_number_of_its_question(answers: Answers) -> None:
     channel, send = answers
-    channel.send(7, frame(7), Clock(10.0))
+    channel.send([7], frame(7), Clock(10.0))
     send(frame(7, b"blob"))
     received = channel.receive(Clock(10.0))
     assert (received.number, received.body, bytes(received.blob)) == (7, 1, b"blob")
@@ -150,15 +150,15 @@ def test_an_answer_to_another_question_is_refused(numbers: list[int], answers: A
     """This includes one that was sent before the question, and one that is sent twice."""
     channel, send = answers
     send(b"".join(frame(number) for number in numbers))
-    channel.send(7, frame(7), Clock(10.0))
+    channel.send([7], frame(7), Clock(10.0))
     with pytest.raises(WorkerLost, match=r"another question|more than it was asked"):
         channel.receive(Clock(10.0))
 
 
 def test_answers_come_in_the_order_of_their_questions(answers: Answers) -> None:
     channel, send = answers
-    for number in (3, 5, 4):
-        channel.send(number, frame(number), Clock(10.0))
+    channel.send([3], frame(3), Clock(10.0))
+    channel.send([5, 4], frame(5) + frame(4), Clock(10.0))
     send(b"".join(frame(number, bytes(number)) for number in (3, 5, 4)))
     got = [channel.receive(Clock(10.0)) for _ in range(3)]
     assert [(one.number, len(one.blob)) for one in got] == [(3, 3), (5, 5), (4, 4)]
@@ -167,7 +167,7 @@ def test_answers_come_in_the_order_of_their_questions(answers: Answers) -> None:
 def test_a_worker_that_drips_has_no_more_time_than_another(answers: Answers) -> None:
     """Each byte comes within the turn in which the clock is not looked at."""
     channel, send = answers
-    channel.send(7, frame(7), Clock(10.0))
+    channel.send([7], frame(7), Clock(10.0))
     done = threading.Event()
 
     def drip() -> None:
@@ -184,14 +184,14 @@ def test_a_worker_that_drips_has_no_more_time_than_another(answers: Answers) -> 
 
 def test_a_worker_that_is_silent_is_late(answers: Answers) -> None:
     channel, _ = answers
-    channel.send(7, frame(7), Clock(10.0))
+    channel.send([7], frame(7), Clock(10.0))
     with pytest.raises(WorkerLost, match="no answer in time"):
         channel.receive(Clock(0.05))
 
 
 def test_a_question_that_nobody_reads_is_late(connection: Socket) -> None:
     with pytest.raises(WorkerLost, match="no answer in time"):
-        connection.channel.send(7, frame(7, bytes(8 << 20)), Clock(0.05))
+        connection.channel.send([7], frame(7, bytes(8 << 20)), Clock(0.05))
 
 
 def test_a_large_question_and_its_answer_cross_a_socket(connection: Socket) -> None:
@@ -207,7 +207,7 @@ def test_a_large_question_and_its_answer_cross_a_socket(connection: Socket) -> N
         connection.line.sendall(large)
 
     with beside(answer):
-        connection.channel.send(7, large, Clock(60.0))
+        connection.channel.send([7], large, Clock(60.0))
         assert len(connection.channel.receive(Clock(60.0)).blob) == 8 << 20
     connection.channel.settle()
     assert len(connection.channel.output.take()) == 100 << 16
@@ -225,7 +225,7 @@ def test_a_large_question_and_its_answer_cross_a_socket(connection: Socket) -> N
 )
 def test_a_malformed_frame_loses_the_worker(data: bytes, answers: Answers) -> None:
     channel, send = answers
-    channel.send(7, frame(7), Clock(10.0))
+    channel.send([7], frame(7), Clock(10.0))
     send(data)
     with pytest.raises(WorkerLost) as raised:
         channel.receive(Clock(10.0))
@@ -233,7 +233,7 @@ def test_a_malformed_frame_loses_the_worker(data: bytes, answers: Answers) -> No
 
 
 def test_a_worker_that_ends_in_the_middle_of_an_answer_is_gone(connection: Socket) -> None:
-    connection.channel.send(7, frame(7), Clock(10.0))
+    connection.channel.send([7], frame(7), Clock(10.0))
     connection.line.sendall(frame(7, bytes(100))[:50])
     connection.line.shutdown(socket.SHUT_RDWR)
     with pytest.raises(WorkerGone):

@@ -52,11 +52,11 @@ class ScriptedWorker:
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
 
-    def send(self, number: int, data: bytes, clock: Clock) -> None:
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
         frame = read_frame(io.BytesIO(data))
         assert frame is not None
         self.asked = frame.read(messages.ASKED)
-        self.awaited.append(number)
+        self.awaited.extend(numbers)
         self.forgotten += self.asked.freed
 
     def receive(self, clock: Clock) -> Frame:
@@ -241,7 +241,7 @@ def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
 
 @pytest.mark.parametrize("error", [TypeError("ours"), KeyError("ours")])
 def test_an_error_of_ours_is_not_the_students(error: Exception) -> None:
-    with pytest.raises(EngineFault, match="ours"), session_with(ScriptedWorker([])).reading():
+    with pytest.raises(EngineFault, match="ours"), session_with(ScriptedWorker([])).reading:
         raise error
 
 

@@ -100,9 +100,10 @@ def test_all_points_are_asked_ahead(remote: Remote, monkeypatch: pytest.MonkeyPa
     session: Any = student._session
     transmit, receive, waiting = session._transmit, session._receive, [0]
 
-    def transmitting(question: Any) -> Any:
-        waiting.append(waiting[-1] + 1)
-        return transmit(question)
+    def transmitting(questions: Any) -> Any:
+        sent = list(questions)
+        waiting.append(waiting[-1] + len(sent))
+        return transmit(sent)
 
     def receiving(number: int) -> Any:
         waiting.append(waiting[-1] - 1)
