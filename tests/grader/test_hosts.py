@@ -263,7 +263,7 @@ def busy(monkeypatch: pytest.MonkeyPatch) -> Host:
 
 def clock_of_worker() -> Clock:
     clock = Clock(10.0)
-    clock.starvation.watch(7)
+    clock.watch(7)
     clock.begin()
     return clock
 
@@ -288,7 +288,7 @@ def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(
 
 def test_a_hurried_clock_is_not_put_off(busy: Host) -> None:
     clock = Clock(10.0, hurried=True)
-    clock.starvation.watch(7)
+    clock.watch(7)
     clock.begin()
     busy.now, busy.waited = 10.0, 6.0
     assert clock.left() <= 0
@@ -296,7 +296,7 @@ def test_a_hurried_clock_is_not_put_off(busy: Host) -> None:
 
 def test_a_lesson_is_put_off_as_its_calls_are(busy: Host) -> None:
     clock = Clock(10.0, 12.0)
-    clock.starvation.watch(7)
+    clock.watch(7)
     clock.begin()
     busy.now = busy.waited = 10.0
     assert clock.left() == pytest.approx(10.0)
@@ -307,19 +307,24 @@ def test_a_lesson_is_put_off_as_its_calls_are(busy: Host) -> None:
 
 
 def test_deadlines_are_put_off_so_long_and_no_longer(busy: Host) -> None:
-    starvation = clock_of_worker().starvation
+    clock = clock_of_worker()
+    busy.now = busy.waited = 54.0
+    assert clock.left() == pytest.approx(1.0)
+    assert clock.fault(None) is None
     busy.now = busy.waited = 1000.0
-    assert starvation.seconds_since() == MAX_STARVED
-    assert starvation.extreme
+    assert clock.left() == pytest.approx(10.0 + MAX_STARVED - 1000.0)
+    assert clock.starved == MAX_STARVED
+    assert isinstance(clock.fault(None), HostBusy)
     busy.now = busy.waited = 2000.0
-    assert starvation.seconds_since() == 0.0
+    clock.left()
+    assert clock.starved == MAX_STARVED
 
 
 def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., RemoteStudent]) -> None:
     student = remote("import time\ndef f(): time.sleep(60)", call_seconds=0.2)
     assert isinstance(student._session, StudentSession)
     student._session.load()
-    student._session.clock.starvation.total = MAX_STARVED
+    student._session.clock.starved = MAX_STARVED
     with pytest.raises(HostBusy, match=r"the computer was too busy.* on this line again") as raised:
         student.f()
     assert raised.value.line == 2

@@ -37,29 +37,61 @@ BUSY = (
 BUSY_HERE = f"{BUSY}. If your code is on this line again, look for a loop that does not end"
 
 
-class Starvation:
-    """How long a worker, and the judge that waits for it, have waited for a processor."""
+class Clock:
+    """The time that a worker has: for each answer, and for the whole lesson.
 
-    def __init__(self) -> None:
-        self.total = 0.0
+    A limit that is reached is put off by the time for which worker and judge have waited for a
+    processor, unless the clock is ``hurried``.
+    """
+
+    def __init__(
+        self, call_seconds: float, lesson_seconds: float = math.inf, *, hurried: bool = False
+    ) -> None:
+        self.call_seconds = call_seconds
+        self.starved = 0.0
+        """By how many seconds limits were put off."""
+        self._hurried = hurried
+        self._lesson_end = time.monotonic() + lesson_seconds
+        self._call_end = math.inf
         self._pid: int | None = None
         self._mark = (0.0, 0.0, 0.0)
-
-    @property
-    def extreme(self) -> bool:
-        """Whether deadlines have been extended by the maximum."""
-        return self.total >= MAX_STARVED
-
-    def fault(self, line: int | None) -> HostBusy:
-        """Return the error for a deadline that passed on a busy host, with the line if known."""
-        return HostBusy(BUSY_HERE if line else BUSY, line=line, seconds=f"{self.total:.0f}")
 
     def watch(self, pid: int) -> None:
         """Measure a new worker from now on."""
         self._pid = pid
         self._mark = self._now()
 
-    def seconds_since(self) -> float:
+    def begin(self) -> None:
+        """Begin to wait for an answer."""
+        self._call_end = time.monotonic() + self.call_seconds
+
+    def extend(self, seconds: float) -> None:
+        """Give the lesson more time."""
+        self._lesson_end += seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left; 0 or less once a limit has passed."""
+        left = min(self._call_end, self._lesson_end) - time.monotonic()
+        if left <= 0 and not self._hurried:
+            more = self._starved_since()
+            self._call_end += more
+            self._lesson_end += more
+            left += more
+        return left
+
+    @property
+    def lesson_is_over(self) -> bool:
+        return time.monotonic() >= self._lesson_end
+
+    def fault(self, line: int | None) -> HostBusy | None:
+        """Return the error for a limit that passed although it was put off by the maximum, with the
+        line if known; None if it was not.
+        """
+        if self.starved < MAX_STARVED:
+            return None
+        return HostBusy(BUSY_HERE if line else BUSY, line=line, seconds=f"{self.starved:.0f}")
+
+    def _starved_since(self) -> float:
         """Return how long both have waited for a processor since the last call.
 
         Waiting does not count while one of the two uses a processor: a worker that prints without
@@ -69,10 +101,10 @@ class Starvation:
         now, mark = self._now(), self._mark
         clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))
         self._mark = now
-        seconds = min(waited, clock - used, MAX_STARVED - self.total)
+        seconds = min(waited, clock - used, MAX_STARVED - self.starved)
         if seconds < WORTH_WAITING:
             return 0.0
-        self.total += seconds
+        self.starved += seconds
         return seconds
 
     def _now(self) -> tuple[float, float, float]:
@@ -80,48 +112,6 @@ class Starvation:
             return time.monotonic(), 0.0, 0.0
         waited = run_delay(self._pid) + run_delay("self")
         return time.monotonic(), waited, cpu_seconds(self._pid) + time.process_time()
-
-
-class Clock:
-    """The time that a worker has: for each answer, and for the whole lesson.
-
-    A limit that is reached is put off by the time for which a busy host kept the worker or the
-    judge from running, unless the clock is ``hurried``.
-    """
-
-    def __init__(
-        self, call_seconds: float, lesson_seconds: float = math.inf, *, hurried: bool = False
-    ) -> None:
-        self.call_seconds = call_seconds
-        self.starvation = Starvation()
-        self._hurried = hurried
-        self._lesson_end = time.monotonic() + lesson_seconds
-        self._call_end = math.inf
-
-    def begin(self) -> None:
-        """Begin to wait for an answer."""
-        self._call_end = time.monotonic() + self.call_seconds
-
-    def left(self) -> float:
-        """Return the seconds that are left; 0 or less once a limit has passed."""
-        left = self._left()
-        if left <= 0 and not self._hurried:
-            more = self.starvation.seconds_since()
-            self._call_end += more
-            self._lesson_end += more
-            left = self._left()
-        return left
-
-    def _left(self) -> float:
-        return min(self._call_end, self._lesson_end) - time.monotonic()
-
-    @property
-    def lesson_is_over(self) -> bool:
-        return time.monotonic() >= self._lesson_end
-
-    def extend(self, seconds: float) -> None:
-        """Give the lesson more time."""
-        self._lesson_end += seconds
 
 
 CHUNK = 1 << 16

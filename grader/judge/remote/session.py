@@ -194,7 +194,7 @@ class StudentSession:
         self.clock.extend(time.monotonic() - began)
         self.guarantees = (worker.guarantees, worker.missing)
         self.limits = worker.limits or self.limits
-        self.clock.starvation.watch(worker.pid)
+        self.clock.watch(worker.pid)
         self._worker = worker
         self._load_module()
 
@@ -438,7 +438,7 @@ class StudentSession:
         answer, tensors = self._ask(question, messages.Gradients)
         response = self._response(answer, tensors, number, vectors)
         there = [one is not None for one in answer.gradients]
-        with self.reading:
+        with self.reading():
             if len(there) != len(inputs):
                 raise BrokenFrame("the number of gradients is not the number of inputs")
             found = itertools.compress(inputs, there)
@@ -534,7 +534,7 @@ class StudentSession:
         inputs = tuple(self._sent)
         response = self._response(answer, tensors, number, inputs)
         values = self._built(answer, response.attach(inputs), objects=True)
-        with self.reading:
+        with self.reading():
             if type(values) is not list or len(values) != len(objects):
                 raise BrokenFrame("the number of values is not the number of objects read")
         return values
@@ -552,7 +552,7 @@ class StudentSession:
 
     def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
         frame = self._answer(question)
-        with self.reading:
+        with self.reading():
             answer = frame.read(messages.ANSWER)
             tensors = flat_tensors(answer.headers, frame.blob)
             if type(answer) not in (*kinds, messages.Missing, messages.Raised):
@@ -680,8 +680,8 @@ class StudentSession:
         how = self._workers.end(worker, died=gone)
         self._printed += worker.channel.output.take()
         if lost.outcome == "timeout":
-            if self.clock.starvation.extreme:
-                return self.clock.starvation.fault(where)
+            if (busy := self.clock.fault(where)) is not None:
+                return busy
             if self.clock.lesson_is_over:
                 template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
             else:
@@ -707,21 +707,27 @@ class StudentSession:
 
     # Answers
 
-    @property
-    def reading(self) -> Reading:
-        """A block that reads an answer."""
-        return Reading(self)
-
-    def lost_by(self, error: BrokenFrame) -> WorkerLost | EngineFault:
-        """End the worker that sent something malformed; return the error to raise."""
-        lost = crashed(str(error))  # the text may be the worker's: not a template
-        return lost if self._worker is None else self._lost(lost)
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read an answer in a block. If the block raises BrokenFrame, the worker is lost.
+        MemoryError is left to the caller; any other exception is a grader fault.
+        """
+        try:
+            yield
+        except BrokenFrame as error:  # the text may be the worker's: not a template
+            lost = crashed(str(error))
+            raise (lost if self._worker is None else self._lost(lost)) from None
+        except MemoryError:
+            raise
+        except Exception as error:
+            reason = f"an answer could not be read: {type(error).__name__}: {error}"
+            raise EngineFault(reason) from error
 
     def _built(
         self, answer: messages.Returned, tensors: Sequence[Tensor], *, objects: bool = False
     ) -> Any:
         """Return the value in an answer, with these tensors, perhaps with stand-ins for objects."""
-        with self.reading:
+        with self.reading():
             return Builder(tensors, handle=self._object if objects else None).build(answer.value)
 
     def _object(self, described: Opaque, number: int) -> RemoteObject:
@@ -738,7 +744,7 @@ class StudentSession:
     ) -> Response:
         """Return an answer's tensors; note what the student's code wrote into its copies."""
         count = len(tensors) - len(answer.written)
-        with self.reading:
+        with self.reading():
             for one, left in zip(answer.written, tensors[count:], strict=True):
                 self._note_write(one.position, left, inputs)
         requires_grad = [
@@ -756,24 +762,6 @@ class StudentSession:
             raise BrokenFrame("an input came back in another shape")
         self._traffic.copies.note(tensor, left)
         self._traffic.wrote |= not self._traffic.writing_allowed
-
-
-class Reading:
-    """A block that reads an answer. If it raises BrokenFrame, the worker is lost. MemoryError is
-    left to the caller; any other exception is a grader fault.
-    """
-
-    def __init__(self, session: StudentSession) -> None:
-        self._session = session
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, BrokenFrame):
-            raise self._session.lost_by(error) from None
-        if isinstance(error, Exception) and not isinstance(error, MemoryError):
-            reason = f"an answer could not be read: {type(error).__name__}: {error}"
-            raise EngineFault(reason) from error
 
 
 def random_numbers() -> Iterator[int]:

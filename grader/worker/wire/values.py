@@ -31,7 +31,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy
 import torch
@@ -209,68 +209,60 @@ def cut(headers: Sequence[Flat | Strided], blob: Bytes) -> list[memoryview]:
 # Values
 
 
-class Several(Node, tag=0):
-    """A list."""
+CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {"list": list, "tuple": tuple, "set": set}
 
+
+class Items(Node, tag=0):
+    """A list, tuple or set."""
+
+    kind: Literal["list", "tuple", "set"]
     items: list[Value]
 
 
-class Tuple(Node, tag=1):
-    """A tuple."""
-
-    items: list[Value]
-
-
-class Dict(Node, tag=2):
+class Dict(Node, tag=1):
     """A dict: its keys, and as many values."""
 
     keys: list[Value]
     items: list[Value]
 
 
-class Set(Node, tag=3):
-    """A set."""
-
-    items: list[Value]
-
-
-class TensorAt(Node, tag=4):
+class TensorAt(Node, tag=2):
     """The tensor with this index in the message's list."""
 
     index: Annotated[int, Meta(ge=0)]
 
 
-class Complex(Node, tag=5):
+class Complex(Node, tag=3):
     """A complex number."""
 
     real: float
     imag: float
 
 
-class Raw(Node, tag=6):
+class Raw(Node, tag=4):
     """Bytes; or a text with lone surrogates, which is not valid UTF-8."""
 
     data: bytes
     text: bool
 
 
-class Digits(Node, tag=7):
+class Digits(Node, tag=5):
     """An integer that MessagePack can't hold, in decimal."""
 
     digits: Text
 
 
-class Omitted(Node, tag=8):
+class Omitted(Node, tag=6):
     """``...``"""
 
 
-class Dtype(Node, tag=9):
+class Dtype(Node, tag=7):
     """A dtype of torch by its name."""
 
     name: Text
 
 
-class Described(Node, tag=10):
+class Described(Node, tag=8):
     """An ``Opaque``; with a number, it is an object that the worker keeps."""
 
     type_name: Text
@@ -278,32 +270,32 @@ class Described(Node, tag=10):
     number: Annotated[int, Meta(gt=0, lt=MAX_NUMBER)] | None
 
 
-class ObjectRef(Node, tag=11):
+class ObjectRef(Node, tag=9):
     """From the judge: an object that the worker keeps."""
 
     number: int
 
 
-class StudentAt(Node, tag=12):
+class StudentAt(Node, tag=10):
     """From the judge: a name in the student's module."""
 
     path: str
 
 
-class RegisterAt(Node, tag=13):
+class RegisterAt(Node, tag=11):
     """From the judge: a register of a program."""
 
     index: int
 
 
-class ProgramOf(Node, tag=14):
+class ProgramOf(Node, tag=12):
     """From the judge: a program (``Program.as_parts``)."""
 
     parts: list[Value]
 
 
 Value = (
-    bool | int | float | str | Several | Tuple | Dict | Set | TensorAt | Complex | Raw | Digits
+    bool | int | float | str | Items | Dict | TensorAt | Complex | Raw | Digits
     | Omitted | Dtype | Described | ObjectRef | StudentAt | RegisterAt | ProgramOf | None
 )  # fmt: skip
 
@@ -368,7 +360,7 @@ class KeyBudget:
             self._left -= 1
             if self._left < 0:
                 raise BrokenFrame(f"dicts and sets with more than {MAX_KEYS:,} keys")
-            if type(key := todo.pop()) is Tuple:
+            if type(key := todo.pop()) is Items:
                 todo += key.items
 
 
@@ -399,10 +391,9 @@ class Encoder:
             return self._tensor(value)
         if depth > MAX_DEPTH:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
-        if isinstance(value, list):
-            return Several(self.several(value, depth))
-        if isinstance(value, tuple):
-            return Tuple(self.several(value, depth))
+        if isinstance(value, list | tuple):
+            items = self.several(value, depth)
+            return Items("list" if isinstance(value, list) else "tuple", items)
         if isinstance(value, dict):
             pairs = list(value.items())
             keys = self.several([key for key, _ in pairs], depth)
@@ -411,7 +402,7 @@ class Encoder:
         if isinstance(value, set | frozenset):
             items = self.several(value, depth)
             self._keys.spend(items)
-            return Set(items)
+            return Items("set", items)
         return self._scalar(value)
 
     def several(self, items: Iterable[Any], depth: int = 0) -> list[Value]:
@@ -546,17 +537,14 @@ class Builder:
             return self._tensors[node.index]
         if depth > MAX_DEPTH + 2:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
-        if kind is Several:
-            return self._several(node.items, depth)
-        if kind is Tuple:
-            return tuple(self._several(node.items, depth))
+        if kind is Items:
+            if node.kind == "set":
+                self._keys.spend(node.items)
+            return CONTAINERS[node.kind](self._several(node.items, depth))
         if kind is Dict:
             self._keys.spend(node.keys)
             keys, items = self._several(node.keys, depth), self._several(node.items, depth)
             return dict(zip(keys, items, strict=True))
-        if kind is Set:
-            self._keys.spend(node.items)
-            return set(self._several(node.items, depth))
         return self._leaf(node)
 
     def _several(self, nodes: list[Any], depth: int) -> list[Any]:

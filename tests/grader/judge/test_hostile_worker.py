@@ -116,8 +116,10 @@ def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
     if draw(st.booleans()):
         written = [[draw(st.sampled_from([0, 0, 0, 5, -1])), headers.pop()]]
     kept, line = draw(st.booleans()), draw(st.none() | st.integers(1, 9))
-    at = [[4, draw(st.sampled_from([*range(len(headers)), 0, 7]))] for _ in headers]
-    value = draw(st.sampled_from([at[0] if at else None, [1, at], [0, at], [10, "T", "", 3]]))
+    at = [[2, draw(st.sampled_from([*range(len(headers)), 0, 7]))] for _ in headers]
+    value = draw(
+        st.sampled_from([at[0] if at else None, [0, "tuple", at], [0, "list", at], [8, "T", "", 3]])
+    )
     gradients = [*headers, None] if draw(st.booleans()) else headers
     body = draw(
         st.sampled_from(
@@ -143,7 +145,7 @@ KINDS = (
     | st.tuples(st.just("loaded"), st.lists(st.text()), LINES)
 )
 ODD = st.tuples(DATA | KINDS.map(list), st.binary(max_size=48))
-HONEST = (["returned", [4, 0], [["float64", [2], True]], True, [], None], bytes(16))
+HONEST = (["returned", [2, 0], [["float64", [2], True]], True, [], None], bytes(16))
 FUNCTION = (["function", False, None], b"")
 ANSWERS = st.lists(replies() | replies() | ODD, max_size=4) | st.lists(
     replies(), min_size=1, max_size=2
@@ -241,7 +243,7 @@ def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
 
 @pytest.mark.parametrize("error", [TypeError("ours"), KeyError("ours")])
 def test_an_error_of_ours_is_not_the_students(error: Exception) -> None:
-    with pytest.raises(EngineFault, match="ours"), session_with(ScriptedWorker([])).reading:
+    with pytest.raises(EngineFault, match="ours"), session_with(ScriptedWorker([])).reading():
         raise error
 
 

@@ -40,14 +40,12 @@ from grader.worker.wire.values import (
     Digits,
     Encoder,
     Flat,
+    Items,
     ObjectRef,
     Opaque,
     ProgramOf,
-    Set,
-    Several,
     StudentAt,
     TensorAt,
-    Tuple,
     flat_of,
     flat_tensors,
     round_trip,
@@ -213,7 +211,7 @@ def test_a_tensor_has_as_many_bytes_as_its_shape_says(
 
 def with_tensor(dtype: Any, shape: Any, requires_grad: Any = False) -> list[Any]:
     """Return an answer with eight bytes' tensor, which claims to be another."""
-    return ["returned", [4, 0], [[dtype, shape, requires_grad]], False, [], None]
+    return ["returned", [2, 0], [[dtype, shape, requires_grad]], False, [], None]
 
 
 def with_value(value: Any) -> list[Any]:
@@ -234,9 +232,10 @@ LIES = {
     "too many dimensions": with_tensor("float64", [1] * 40),
     "fewer bytes than claimed": with_tensor("float64", [2]),
     "more bytes than claimed": with_tensor("float64", [0]),
-    "a tensor that is not there": with_value([4, 3]),
-    "a tensor with a negative number": with_value([4, -1]),
-    "more fields than it has": with_value([1, [], []]),
+    "a tensor that is not there": with_value([2, 3]),
+    "a tensor with a negative number": with_value([2, -1]),
+    "more fields than it has": with_value([0, "list", [], []]),
+    "another container": with_value([0, "deque", []]),
     "no tag": with_value([]),
     "a map": with_value({"tuple": []}),
     "an extension": with_value(msgspec.msgpack.Ext(1, b"x")),
@@ -244,18 +243,18 @@ LIES = {
     "bytes": with_value(b"x"),
     "an unknown tag": with_value([99, []]),
     "a text as a tag": with_value(["pickle", "gASV"]),
-    "a reference into the judge": with_value([12, "os.system"]),
-    "a program": with_value([14, [1, [0, []], [0, []], [0, []], True]]),
-    "a register": with_value([13, 1]),
-    "an object without a number": with_value([10, "Value", "", 0]),
-    "an object with a huge number": with_value([10, "Value", "", 1 << 63]),
-    "an object of the judge's": with_value([11, 7]),
-    "a key that can't be one": with_value([2, [[0, [1]]], [2]]),
-    "more keys than values": with_value([2, [1, 2], [1]]),
-    "bytes that are no text": with_value([6, b"\xff", True]),
-    "digits that are none": with_value([7, "zz"]),
-    "digits without end": with_value([7, "9" * 4301]),
-    "a long name": with_value([10, "V" * 4001, "", None]),
+    "a reference into the judge": with_value([10, "os.system"]),
+    "a program": with_value([12, [1, *[[0, "list", []]] * 3, True]]),
+    "a register": with_value([11, 1]),
+    "an object without a number": with_value([8, "Value", "", 0]),
+    "an object with a huge number": with_value([8, "Value", "", 1 << 63]),
+    "an object of the judge's": with_value([9, 7]),
+    "a key that can't be one": with_value([1, [[0, "list", [1]]], [2]]),
+    "more keys than values": with_value([1, [1, 2], [1]]),
+    "bytes that are no text": with_value([4, b"\xff", True]),
+    "digits that are none": with_value([5, "zz"]),
+    "digits without end": with_value([5, "9" * 4301]),
+    "a long name": with_value([8, "V" * 4001, "", None]),
     "no message": [],
     "another message": ["pickle", "gASV"],
     "a request": ["describe", "f"],
@@ -280,7 +279,7 @@ def test_the_forms_that_lies_have_are_those_of_true_messages() -> None:
     """Otherwise the test above would hold for anything."""
     tensor = received(framed(encode(with_tensor("float64", [1])), (bytes(8),)))
     assert torch.equal(tensor, torch.zeros(1, dtype=torch.float64))
-    assert received(framed(encode(with_value([1, [2, 3]])), (bytes(8),))) == (2, 3)
+    assert received(framed(encode(with_value([0, "tuple", [2, 3]])), (bytes(8),))) == (2, 3)
     assert isinstance(received(pack(["missing", "f", ["n"] * 100, None])), msgspec.Struct)
 
 
@@ -289,9 +288,9 @@ def test_the_forms_that_lies_have_are_those_of_true_messages() -> None:
     [
         b"\xdd\xff\xff\xff\xff",
         b"\xdf\xff\xff\xff\xff",
-        b"\x96\xa8returned\x92\x00\xdd\xff\xff\xff\xff",
-        b"\x96\xa8returned\x92\x00\xdc\xff\xff",
-        b"\x96\xa8returned" + b"\x92\x00\xdc\x7f\xff" * 200,
+        b"\x96\xa8returned\x93\x00\xa3set\xdd\xff\xff\xff\xff",
+        b"\x96\xa8returned\x93\x00\xa3set\xdc\xff\xff",
+        b"\x96\xa8returned" + b"\x93\x00\xa3set\xdc\x7f\xff" * 200,
         b"\x96\xa8returned\xc6\xff\xff\xff\xff",
         b"\x96\xa8returned\xdb\xff\xff\xff\xff",
     ],
@@ -314,7 +313,7 @@ def test_depth_and_digits_are_limited_on_both_sides() -> None:
     with pytest.raises(BrokenFrame, match="deeper"):
         Encoder(strided=False).encode(deep)
     for levels in (100, 1000, 40_000):
-        message = b"\x96\xa8returned" + b"\x92\x00\x91" * levels + b"\x01\x90\xc2\x90\xc0"
+        message = b"\x96\xa8returned" + b"\x93\x00\xa5tuple\x91" * levels + b"\x01\x90\xc2\x90\xc0"
         with pytest.raises(BrokenFrame, match=r"deeper|recursion|values"):
             received(framed(message, ()))
     with pytest.raises(BrokenFrame, match="digits"):
@@ -528,7 +527,7 @@ def test_a_program_names_nothing_outside_its_list() -> None:
 def test_what_only_the_judge_sends_arrives_from_a_worker_as_opaque() -> None:
     """A worker sends data; a function that it returns is only its type's name."""
     assert crossed([program(lambda x: x)]) == [Opaque("Program")]
-    for node in (ProgramOf([1, Several([])]), StudentAt("f"), ObjectRef(1)):
+    for node in (ProgramOf([1, Items("list", [])]), StudentAt("f"), ObjectRef(1)):
         with pytest.raises(BrokenFrame, match="only the judge sends"):
             Builder([]).build(node)
 
@@ -548,11 +547,13 @@ P = (1 << 61) - 1
 @pytest.mark.parametrize(
     "node",
     [
-        Set([Digits(str(number * P)) for number in range(7_000)]),
+        Items("set", [Digits(str(number * P)) for number in range(7_000)]),
         Dict([Digits(str(number * P)) for number in range(7_000)], [0] * 7_000),
-        Set([Tuple([*[0] * 100, number]) for number in range(100)]),
-        Set([Tuple([Tuple([*[0] * 99, number])]) for number in range(100)]),
-        Several([Set([number]) for number in range(3000)]),
+        Items("set", [Items("tuple", [*[0] * 100, number]) for number in range(100)]),
+        Items(
+            "set", [Items("tuple", [Items("tuple", [*[0] * 99, number])]) for number in range(100)]
+        ),
+        Items("list", [Items("set", [number]) for number in range(3000)]),
     ],
     ids=["set", "dict", "tuples", "tuples in tuples", "many sets"],
 )
@@ -574,7 +575,7 @@ def test_encoding_too_many_keys_raises() -> None:
 
 def test_a_message_of_many_values_is_refused_before_it_is_parsed() -> None:
     """Parsed empty lists take a hundred times the memory of their bytes."""
-    message = encode(["returned", [0, [[]] * 1_000_000]])
+    message = encode(["returned", [0, "list", [[]] * 1_000_000]])
     tracemalloc.start()
     with pytest.raises(BrokenFrame, match="values"):
         received(framed(message, ()))
