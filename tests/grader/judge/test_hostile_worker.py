@@ -89,6 +89,7 @@ DATA = st.recursive(
     | st.sampled_from(WORDS),
     lambda inner: (
         st.lists(inner, max_size=4)
+        | st.tuples(st.just(0), st.sampled_from(["list", "set"]), st.lists(inner)).map(list)
         | st.tuples(st.integers(0, 15), inner).map(list)
         | st.tuples(st.integers(0, 15), inner, inner, inner).map(list)
     ),
@@ -117,9 +118,8 @@ def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
         written = [[draw(st.sampled_from([0, 0, 0, 5, -1])), headers.pop()]]
     kept, line = draw(st.booleans()), draw(st.none() | st.integers(1, 9))
     at = [[2, draw(st.sampled_from([*range(len(headers)), 0, 7]))] for _ in headers]
-    value = draw(
-        st.sampled_from([at[0] if at else None, [0, "tuple", at], [0, "list", at], [8, "T", "", 3]])
-    )
+    several = [[0, "tuple", at], [0, "list", at]]
+    value = draw(st.sampled_from([at[0] if at else None, *several, [8, "T", "", 3]]))
     gradients = [*headers, None] if draw(st.booleans()) else headers
     body = draw(
         st.sampled_from(

@@ -77,6 +77,7 @@ UNTYPED = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=6)
         | st.dictionaries(st.text(max_size=4), inner, max_size=2)
+        | st.tuples(st.just(0), st.sampled_from(["list", "set"]), st.lists(inner)).map(list)
         | st.tuples(st.integers(-1, 16), inner).map(list)
         | st.tuples(st.sampled_from(WORDS), inner, inner, inner, inner).map(list)
     ),
