@@ -8,7 +8,6 @@ that of its question.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Sequence
 from typing import Any, BinaryIO, NamedTuple
@@ -84,8 +83,6 @@ def sizes(header: Bytes) -> tuple[int, int, int]:
     return message_bytes, blob_bytes, number
 
 
-COUNTED = re.compile(rb"[\xdc-\xdf]")
-"""The first byte of an array or a map whose size takes bytes of its own."""
 HEADS: dict[int, tuple[int, int, int]] = {
     **{0x80 + k: (0, 0, 2 * k) for k in range(16)},  # small maps
     **{0x90 + k: (0, 0, k) for k in range(16)},  # small arrays
@@ -106,10 +103,10 @@ many other bytes, how many values. A size counts bytes, or values where that num
 def limit_values(message: bytes, most: int) -> None:
     """Raise BrokenFrame if a message has, or claims to have, more than ``most`` values.
 
-    This takes no memory; values take up to a hundred times their bytes. A message is looked through
-    only if it is long or may contain an array that claims more than 15 values.
+    This takes no memory; values take up to a hundred times their bytes. A short message can't have
+    too many values, and msgspec refuses one that claims more values than it has bytes.
     """
-    if len(message) <= most and not COUNTED.search(message):
+    if len(message) <= most:
         return
     at, found, expected = 0, 0, 1
     while expected:

@@ -215,13 +215,8 @@ def test_a_large_question_and_its_answer_cross_a_socket(connection: Socket) -> N
 
 @pytest.mark.parametrize(
     "data",
-    [
-        b"\xff" * 64,
-        frame(7)[:4] + b"\xff" * 64,
-        framed(b"\xdd\xff\xff\xff\xff", (), number=7),
-        framed(encode([0] * 60_000), (), number=7),
-    ],
-    ids=["no frame", "a huge size", "a huge list", "many values"],
+    [b"\xff" * 64, frame(7)[:4] + b"\xff" * 64, framed(encode([0] * 60_000), (), number=7)],
+    ids=["no frame", "a huge size", "many values"],
 )
 def test_a_malformed_frame_loses_the_worker(data: bytes, answers: Answers) -> None:
     channel, send = answers
