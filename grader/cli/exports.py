@@ -18,9 +18,15 @@ from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import canvas, gradescope, moodle, tables
-from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.exports.feedback import comments_table, files_for_canvas, pages_for_moodle
+from grader.classroom.exports.common import NAMED, ExportNote, ExportRequest, Piece, is_test
+from grader.classroom.exports.feedback import (
+    comments_table,
+    files_for_canvas,
+    pages_for_folder,
+    pages_for_moodle,
+)
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
+from grader.classroom.gradebook.marks import note_export
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.similarity import (
@@ -65,7 +71,7 @@ FORMATS = {form.name: form for form in _FORMS}
 @click.option(
     "--scale",
     type=click.FloatRange(0, min_open=True),
-    help="How many points full marks are worth in the export.",
+    help="How many points full marks are worth there; by default the template's maximum.",
 )
 @click.option(
     "--missing-as-zero",
@@ -88,6 +94,8 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
         target = write_export(
             entries, book.columns(), name, request=request, folder=out, output=output
         )
+        if request.section is None:
+            note_export(book, name)
     print(f"Wrote {target} ({name}). {next_step}".rstrip())
 
 
@@ -160,10 +168,6 @@ def without_notes(pieces: Iterable[Piece | ExportNote], notes: list[ExportNote])
             yield piece
 
 
-NAMED = 8
-"""How many people one line names; the others are only counted."""
-
-
 def print_notes(notes: Iterable[ExportNote]) -> None:
     """Print notes on standard error; a note about several people takes one line."""
     groups: dict[tuple[bool, str], list[str]] = {}
@@ -179,7 +183,7 @@ AFTER_FEEDBACK = {
     "moodle": "Upload it in Moodle: View all submissions, Upload multiple feedback files in a zip.",
     "canvas": "Upload it in Canvas: the assignment, Upload Submissions. Canvas lists the files"
     " that match no student.",
-    "folder": "There is a page for each graded submission.",
+    "folder": "There is a page for each student of a graded submission.",
 }
 
 NOTHING = (
@@ -216,7 +220,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
-            pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
+            pieces = pages_for_folder(entries, page_of)
         written = write_pages(without_notes(pieces, notes), target, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:
@@ -230,8 +234,10 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 
 
 def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[PublicEntry]:
-    """Yield the entries that have a verdict; note the others."""
+    """Yield the entries that have a verdict; note the other submissions."""
     for entry in book.entries():
+        if entry.missing or is_test(entry):
+            continue
         if entry.report is None:
             notes.append(ExportNote("nothing was graded, so there is no page", entry.label))
         elif entry.grader_faults:

@@ -343,7 +343,8 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
     if not parts:
         return Text(tr("nothing changed since the last run"), "dim")
     if points := round(after.score - before.score, 4):
-        parts.append(Text(tr("{points} points", points=f"{points:+g}"), "bold"))
+        text = "{points} point" if abs(points) == 1 else "{points} points"
+        parts.append(Text(tr(text, points=f"{points:+g}"), "bold"))
     return Text(" · ").join(parts)
 
 

@@ -150,7 +150,12 @@ def show_first_steps(
     go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
     first, rows = course.lessons[0].id, [(go, ""), *steps]
     width = max(len(command) for command, what in rows if what) + 3
-    holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
+    count = len(course.lessons)
+    holds = (
+        tr("{folder} holds 1 lesson. Next:", folder=folder)
+        if count == 1
+        else tr("{folder} holds {count} lessons. Next:", folder=folder, count=count)
+    )
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
     readme = readme_name(course.lessons[0].folder, tr.lang)
     begin = tr("Begin with {file}", file=f"{first}/{f'{first}{SUFFIX}' if notebook else readme}")

@@ -20,9 +20,9 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import clean, values_text
 from grader.render.page import (
-    HELD_BACK,
     OWN_FAULT,
     counted_outcomes,
+    held_back,
     looks_like,
     place,
     points_waiting,
@@ -119,7 +119,7 @@ def step_summary(report: Report, tr: Catalogue) -> str:
         "",
     ]
     if report.held_checks:
-        lines += [tr(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
+        lines += [held_back(report, tr), ""]
     if report.grader_faults:
         lines += [tr(OWN_FAULT), ""]
     lines += [f"| {tr('lesson')} | {tr('points')} | |", "|---|---:|---|"]

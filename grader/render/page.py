@@ -128,7 +128,7 @@ def environment() -> jinja2.Environment:
     env.globals |= {
         "Outcome": Outcome,
         "own_fault": OWN_FAULT,
-        "held_back": HELD_BACK,
+        "held_back": held_back,
         "pair": values_text,
         "anchor": anchor,
         "by_function": by_function,
@@ -427,6 +427,20 @@ HELD_BACK = (
     "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
     " graded."
 )
+ONE_HELD_BACK = (
+    "1 check, worth {points} of the points, doesn't run in this bundle; it runs where your work is"
+    " graded."
+)
+
+
+def held_back(report: Report, tr: Catalogue) -> str:
+    """Return a sentence about the checks that do not run here."""
+    points = f"{report.held_points:g}"
+    if report.held_checks == 1:
+        return tr(ONE_HELD_BACK, points=points)
+    return tr(HELD_BACK, count=report.held_checks, points=points)
+
+
 LEGEND = {
     "✘": "wrong: another result, a raised exception, or a crash",
     "◷": "it took too long",

@@ -36,9 +36,9 @@ from grader.course.progress import (
 )
 from grader.render.figures import figure_lines
 from grader.render.page import (
-    HELD_BACK,
     OWN_FAULT,
     counted_outcomes,
+    held_back,
     host_limitations,
     place,
     points_waiting,
@@ -265,6 +265,8 @@ class Page(Lines):
             total.append("  " + tr("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
             held = tr("{points} points held back", points=points(report.held_points))
+            if report.held_points == 1:
+                held = tr("1 point held back")
             total.append("  " + held, "yellow")
         if html:
             total.append(f"   {html}")
@@ -280,8 +282,7 @@ class Page(Lines):
             full = tr("{count} wrong checks are shown in full in {page}", count=count, page=html)
             self.console.print(Text(full, "dim"))
         if report.held_checks:
-            held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
-            self.console.print(Text(held, "yellow"))
+            self.console.print(Text(held_back(report, tr), "yellow"))
         if report.grader_faults:
             self.console.print(Text(tr(OWN_FAULT), "magenta"))
         for sentence in host_limitations(report.sandbox, tr):
@@ -455,9 +456,10 @@ def lesson_table(
 
 def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
     so_far = course_summary(course, progress)
-    counted = tr(
-        "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
-    )
+    text = "{complete} of {lessons} lessons complete"
+    if so_far.lessons == 1:
+        text = "{complete} of 1 lesson complete"
+    counted = tr(text, complete=so_far.complete, lessons=so_far.lessons)
     bonus = " " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""
     return Text(f"{counted} · {points(so_far.score)} / {points(so_far.max_score)}{bonus}")
 

@@ -389,6 +389,8 @@ def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
         if one.form == "dots"
         for y in one.y
     )
+    if count == 1:
+        return tr("1 point lies above or below the drawing")
     return tr("{count} points lie above or below the drawing", count=count) if count else ""
 
 

@@ -175,6 +175,15 @@ def test_an_absent_student_who_hands_in_keeps_what_a_person_added(term: Term) ->
     assert term.marks()["Ben"] == 6.0
 
 
+def test_a_submission_keeps_its_line_when_a_roster_says_later_whose_it_is(term: Term) -> None:
+    """The line of a person who seemed to have handed in nothing goes."""
+    place = term.download("a", {"zz7/tiny.py": points(8), "Ben/tiny.py": points(5)})
+    term.grade(place, roster=term.roster("name,sid\nAda,1\nBen,2\n"))
+    assert term.marks() == {"zz7": 8.0, "Ben": 5.0, "Ada": None}
+    term.grade(place, roster=term.roster("name,sid,username\nAda,1,zz7\nBen,2,\n"))
+    assert term.marks() == {"zz7": 8.0, "Ben": 5.0}
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")

@@ -409,11 +409,12 @@ def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
 
 
 def test_init_fills_an_empty_folder_and_refuses_a_file_and_what_is_below_it(
-    tmp_path: Path, small_course: Course
+    tmp_path: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").mkdir()
     course = ("--course", small_course.root)
     assert exit_code("init", tmp_path / "empty", *course) == ExitCode.OK
+    assert "holds 1 lesson. Next:" in " ".join(capsys.readouterr().out.split())
     assert (tmp_path / "empty" / "tiny" / "tiny.py").is_file()
     (tmp_path / "file").write_text("mine\n")
     assert exit_code("init", tmp_path / "file", *course) == ExitCode.USAGE

@@ -222,7 +222,7 @@ def test_list_shows_where_one_stands(work: Path, grade: Grade) -> None:
     set_progress(work, FULL)
     _, said = grade("list")
     assert "✔ tiny   10 / 10 Tiny" in said
-    assert "1 of 1 lessons complete · 10 / 10" in said
+    assert "1 of 1 lesson complete · 10 / 10" in said
 
 
 def test_next_says_what_to_read_to_write_and_to_type(

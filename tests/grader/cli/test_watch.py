@@ -322,6 +322,15 @@ def test_what_changed_is_said_truthfully(
     assert change_text(before, after, Catalogue()).plain.startswith(said)
 
 
+@pytest.mark.parametrize(
+    ("score", "said"), [(6.0, "+1 point"), (4.0, "-1 point"), (7.0, "+2 points")]
+)
+def test_one_point_is_counted_as_one(score: float, said: str) -> None:
+    before = replace(lesson(WRONG, RIGHT), score=5.0)
+    after = replace(lesson(RIGHT, RIGHT), score=score)
+    assert change_text(before, after, Catalogue()).plain == f"1 more right · {said}"
+
+
 def test_the_same_outcome_for_another_reason_is_a_change() -> None:
     old, new = (replace(lesson(), checks=(check("0", WRONG, name),)) for name in ("one", "two"))
     assert change_text(old, new, Catalogue()).plain == "1 wrong in another way"

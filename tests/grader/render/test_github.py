@@ -107,11 +107,20 @@ def test_the_summary_has_points_and_what_is_wrong() -> None:
     assert "* ✘ it holds at zero<br>" in text
 
 
-def test_the_summary_says_what_is_held_back() -> None:
-    held: LessonResult = replace(detailed_lesson(SLOPES, PASSED), held_checks=3, held_points=4.0)
+@pytest.mark.parametrize(
+    ("count", "points", "said"),
+    [
+        (3, 4.0, "3 checks, worth 4 points, don't run in this bundle; they run"),
+        (1, 1.0, "1 check, worth 1 of the points, doesn't run in this bundle; it runs"),
+    ],
+)
+def test_the_summary_says_what_is_held_back(count: int, points: float, said: str) -> None:
+    held: LessonResult = replace(
+        detailed_lesson(SLOPES, PASSED), held_checks=count, held_points=points
+    )
     text = step_summary(detailed_report("alice", held), Catalogue())
-    assert "3 checks, worth 4 points, don't run in this bundle" in text
-    assert "1 right · 3 held back" in text
+    assert said in text
+    assert f"1 right · {count} held back" in text
 
 
 def test_the_summary_takes_nothing_for_markup() -> None:
