@@ -3,26 +3,27 @@
     python tests/one_process.py LESSON FILE [--seed N] [--frames]
 
 ``breakpoint()`` in a check, a lesson's helper or the judge opens the debugger here. The worker is a
-plain process without a sandbox, so give it only files that you trust. ``--frames`` prints the JSON
-of each frame: ``>`` to the worker, ``<`` from it.
+plain process without a sandbox, so give it only files that you trust. ``--frames`` prints the
+message in each frame: ``>`` to the worker, ``<`` from it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import io
 import pdb
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from grader.core.messages import JudgeResult, Settings
 from grader.course.course import find_course, load_course
 from grader.course.submission import LessonFile
-from grader.judge.remote.channel import Deadline, PipeChannel
+from grader.judge.remote.channel import Clock, PipeChannel
 from grader.judge.remote.workers import SpawnedWorkers
 from grader.judge.runner import judge_once
 from grader.runtime.grading import task_for
-from grader.worker.wire.frames import HEADER, Frame, sizes
+from grader.worker.wire.frames import Frame, read_frame
 
 WIDTH = 200
 
@@ -54,20 +55,22 @@ def stop() -> None:
 
 
 def show_frames() -> None:
-    """Print the JSON of each frame that crosses."""
+    """Print the message in each frame that crosses."""
 
-    def show(sign: str, text: str) -> None:
+    def show(sign: str, frame: Frame) -> None:
+        text = repr(frame.body)
         cut = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
         print(sign, cut, file=sys.__stdout__)  # pytest's output goes elsewhere
 
-    def send(self: PipeChannel, data: bytes, deadline: Deadline) -> None:
-        json_bytes, _ = sizes(data[: HEADER.size])
-        show(">", data[HEADER.size : HEADER.size + json_bytes].decode())
-        sent(self, data, deadline)
+    def send(self: PipeChannel, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        stream = io.BytesIO(data)
+        while (frame := read_frame(stream)) is not None:
+            show(">", frame)
+        sent(self, numbers, data, clock)
 
-    def receive(self: PipeChannel, deadline: Deadline) -> Frame:
-        frame = received(self, deadline)
-        show("<", json.dumps(frame.body))
+    def receive(self: PipeChannel, clock: Clock) -> Frame:
+        frame = received(self, clock)
+        show("<", frame)
         return frame
 
     sent, received = PipeChannel.send, PipeChannel.receive

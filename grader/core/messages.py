@@ -10,8 +10,7 @@
     grade graph  ── TraceRequest ────────────────▶  a process that calls the user's function
                  ◀─ Traced, TraceProblem ────────
 
-Requests of a judge to a worker in which a student's code may run are not records; see
-``worker.wire``.
+A judge's requests to a worker, and the answers, have types of their own: ``worker.wire.messages``.
 """
 
 from __future__ import annotations

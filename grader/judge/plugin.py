@@ -47,7 +47,7 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student, student_error
 from grader.judge.replay import NoLiteral, Recorder, ScriptWriter
 from grader.judge.results import DIAGNOSED, Results
-from grader.worker.wire.values import explain
+from grader.worker.wire.messages import explain
 
 EXPECTS_NAN = (
     "a mistake in the course: {check} expects NaN without saying so. Correct the expected value, or"

@@ -120,11 +120,12 @@ class TextReader:
             watch.cancel()
         if frame is None:
             raise self._ended(late=late.is_set())
-        if "fault" in frame.body:
-            raise EngineFault(str(frame.body["fault"]))
-        if "value" not in frame.body:
+        answer = frame.body
+        if "fault" in answer:
+            raise EngineFault(str(answer["fault"]))
+        if "value" not in answer:
             raise OverBudget
-        return frame.body["value"]
+        return answer["value"]
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:

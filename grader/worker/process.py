@@ -1,23 +1,15 @@
 """Run a student's code and answer the judge's requests: the worker process.
 
-It answers one request at a time, until its input ends:
-
-``load``      execute the student's file
-``describe``  what a name in the student's module is: a class, another callable, a value, or missing
-``call``      call a function of the student; keep inputs and outputs under a handle
-``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
-              this nests to any order
-``observe``   run a scenario on the student's module; its source comes with the first such request
-``run``       run steps on objects that the judge drives (``Objects``), and read some of them
-
-Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no
-checks, no solutions and no expected values.
+It answers one request (``wire.messages``) at a time, until its input ends. Nothing here decides
+anything: it reports values, and whatever it reports may be a lie. It holds no checks, no solutions
+and no expected values.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import ctypes
 import faulthandler
 import importlib.abc
 import linecache
@@ -36,19 +28,20 @@ from typing import Any, BinaryIO, TextIO
 import torch
 from torch import Tensor
 
+from grader.worker.wire import messages
 from grader.worker.wire.compat import undefined_gradient, version_counter
-from grader.worker.wire.frames import MAX_VALUES, BrokenFrame, Frame, pack, read_frame
-from grader.worker.wire.trace import trace
-from grader.worker.wire.values import (
-    PLAIN,
-    Decoder,
-    Encoder,
-    ObjectRef,
-    encode_tensors,
-    explain,
-    fill,
-    walk,
+from grader.worker.wire.frames import (
+    MAX_VALUES,
+    BrokenFrame,
+    Bytes,
+    Frame,
+    encode,
+    framed,
+    limit_values,
+    read_frame,
 )
+from grader.worker.wire.trace import trace
+from grader.worker.wire.values import Builder, Encoder, Strided, Value, cut, flat_of, shortened
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -125,90 +118,111 @@ def forget_warnings(shown: Collection[Warned]) -> None:
             registry.pop(one, None)
 
 
+Reply = tuple[messages.Answer, list[Bytes]]
+"""An answer, and the parts of its blob."""
+
+
 class Worker:
     """One student's module, and the calls that the judge still refers to."""
 
     def __init__(self) -> None:
         self.student = types.ModuleType("student")
         self.scenarios: dict[str, types.CodeType] = {}
+        self.source: str | None = None
+        """The source of the scenario that is asked for, if the worker does not have it."""
         self.filename = "<student>"
-        self.calls: dict[int, Call] = {}
+        self.calls: dict[int, KeptCall] = {}
         self.objects = Objects()
         self.sent: list[Tensor] = []
         self.warned = note_warnings()
+        self.actions: dict[type[messages.Request], Callable[[Any, Bytes], Reply]] = {
+            messages.Load: self.load,
+            messages.Describe: self.describe,
+            messages.Call: self.call,
+            messages.Product: self.product,
+            messages.Observe: self.observe,
+            messages.Run: self.run,
+        }
 
-    def answer(self, request: Frame) -> bytes:
-        """Drop the handles and objects that the judge no longer uses; return the packed reply.
+    def answer(self, frame: Frame) -> bytes:
+        """Drop the handles and objects that the judge no longer uses; return the answer's frame."""
+        asked: messages.Asked = frame.read(messages.ASKED)
+        self.prepare(asked)
+        if asked.traced is None:
+            answer, parts = self.reply_to(asked.request, frame.blob)
+        else:
+            traced = ReturnedLine(self.filename, *asked.traced)
+            with traced.watching():
+                answer, parts = self.reply_to(asked.request, frame.blob)
+            answer.returned = traced.line
+        try:
+            message = encode(answer)
+            limit_values(message, MAX_VALUES)
+            return framed(message, parts, number=frame.number)
+        except (BrokenFrame, ValueError) as error:
+            return framed(encode(unsendable(error)), (), number=frame.number)
 
-        A request may have a function to ``trace``: its name and the lines of its returns. The reply
-        then has the line at which it ``returned``.
-        """
-        body = request.body
-        for handle in body.get("free", ()):
+    def prepare(self, asked: messages.Asked) -> None:
+        """Do what the judge wants before its request."""
+        for handle in asked.freed:
             self.calls.pop(handle, None)
-        if body.get("forget"):
+        if asked.forget:
             self.objects = Objects()
             self.sent.clear()
-        if body.get("warned") == "keep":
+        if asked.warned == "keep":
             self.warned.clear()
-        elif "warned" in body:
+        elif asked.warned:
             forget_warnings(self.warned)
-        if "trace" in body:
-            traced = ReturnedLine(self.filename, *body["trace"])
-            with traced.watching():
-                reply, blob = self.reply_to(request)
-            reply["returned"] = traced.line
-        else:
-            reply, blob = self.reply_to(request)
-        try:
-            return pack({"id": body["id"], **reply}, blob, most=MAX_VALUES)
-        except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
-            return pack({"id": body["id"], **unsendable(error).body})
+        self.source = asked.source
 
-    def reply_to(self, request: Frame) -> Frame:
+    def reply_to(self, request: messages.Request, blob: Bytes) -> Reply:
         """Return the reply to one request, whatever the student's code does."""
-        body = request.body
-        action: Callable[[Frame], Frame] = getattr(self, "do_" + body["do"])
         try:
-            return action(request)
+            return self.actions[type(request)](request, blob)
         except AttributeError as error:
-            if body["do"] != "load" and error.obj is self.student and error.name:
-                return Frame({"missing": str(error.name)[:80], "names": self.names()})
-            return Frame({"raised": explain(error, self.filename)})
+            if type(request) is not messages.Load and error.obj is self.student and error.name:
+                return self.missing(str(error.name)), []
+            return messages.explain(error, self.filename), []
         except BrokenFrame as error:
-            return unsendable(error)
+            return unsendable(error), []
         except BaseException as error:  # anything may be raised, even SystemExit
-            return Frame({"raised": explain(error, self.filename)})
+            return messages.explain(error, self.filename), []
 
-    def do_load(self, request: Frame) -> Frame:
+    def load(self, request: messages.Load, _: Bytes) -> Reply:
         """Execute the student's file from the request's text; nothing is read from disk."""
-        body = request.body
-        self.filename = body["filename"]
-        self.student = types.ModuleType(body["name"])
+        self.filename = request.filename
+        self.student = types.ModuleType(request.name)
         self.student.__file__ = self.filename
-        sys.modules[body["name"]] = self.student
+        sys.modules[request.name] = self.student
         replaced = execute(
-            body["source"], self.student, set(body["words"]), optional_after=body["optional_after"]
+            request.source, self.student, set(request.words), optional_after=request.optional_after
         )
-        return Frame({"value": replaced})
+        return messages.Loaded(
+            [shortened(name, messages.MAX_NAME) for name in replaced[: messages.MAX_REPLACED]]
+        ), []
 
-    def do_describe(self, request: Frame) -> Frame:
-        """Describe a name: ``missing``, ``class``, ``callable`` or ``value``."""
+    def describe(self, request: messages.Describe, _: Bytes) -> Reply:
         try:
-            value = self.lookup(request.body["path"])
+            value = self.lookup(request.path)
         except AttributeError:
-            return Frame({"kind": "missing", "names": self.names()})
+            return self.missing(request.path), []
         if callable(value):
-            return Frame({"kind": "class" if isinstance(value, type) else "callable"})
-        encoder = Encoder(strided=False)
-        return Frame({"kind": "value", "value": encoder.encode(value)}, encoder.blob)
+            return messages.Function(isinstance(value, type)), []
+        return self.value(value)
 
-    def names(self) -> list[str]:
-        return [
-            name[:80]
+    def value(self, value: Any) -> Reply:
+        """Return a value without a graph."""
+        encoder = Encoder(strided=False)
+        node = encoder.encode(value)
+        return messages.Returned(node, encoder.headers), encoder.parts
+
+    def missing(self, name: str) -> messages.Missing:
+        present = [
+            shortened(name, messages.MAX_NAME)
             for name, value in vars(self.student).items()
             if not name.startswith("_") and not self.imported(name, value)
-        ][:100]
+        ]
+        return messages.Missing(shortened(name, messages.MAX_NAME), present[: messages.MAX_NAMES])
 
     def imported(self, name: str, value: object) -> bool:
         """Return whether a name of the student's module is an import under its own name."""
@@ -222,114 +236,112 @@ class Worker:
             value = getattr(value, name)
         return value
 
-    def do_call(self, request: Frame) -> Frame:
-        """Call a student's function with decoded arguments, in the judge's grad mode."""
-        body = request.body
-        function = self.lookup(body["path"])
-        args, kwargs, decoder = self.arguments(request)
-        before = list(map(Before, decoder.tensors))
-        with torch.set_grad_enabled(body["grad"]):
+    def builder(self, tensors: Sequence[Tensor]) -> Callable[[Value], Any]:
+        """Return a function that builds the judge's values."""
+        return Builder(tensors, student=self.lookup, objects=self.objects.known, trusted=True).build
+
+    def arguments(
+        self, request: messages.Call | messages.Observe, tensors: Sequence[Tensor]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        build = self.builder(tensors)
+        kwargs = {name: build(node) for name, node in request.kwargs.items()}
+        return [build(node) for node in request.args], kwargs
+
+    def call(self, request: messages.Call, blob: Bytes) -> Reply:
+        """Call a student's function in the judge's grad mode."""
+        function = self.lookup(request.path)
+        inputs = list(map(Sent, request.tensors, cut(request.tensors, blob)))
+        tensors = [one.tensor for one in inputs]
+        args, kwargs = self.arguments(request, tensors)
+        with torch.set_grad_enabled(request.grad):
             result = function(*args, **kwargs)
-        return self.reply(request, result, decoder.tensors, before)
+        return self.returned(request.keep, result, tensors, inputs)
 
-    def do_observe(self, request: Frame) -> Frame:
+    def observe(self, request: messages.Observe, blob: Bytes) -> Reply:
         """Run a scenario in a new module, so that changes to the last one have no effect."""
-        name = request.body["path"]
-        if "source" in request.body:
-            code = compile(request.body["source"], "<scenarios>", "exec", dont_inherit=True)
-            self.scenarios[name] = code
+        if self.source is not None:
+            code = compile(self.source, "<scenarios>", "exec", dont_inherit=True)
+            self.scenarios[request.scenario] = code
         scenarios = types.ModuleType("scenarios")
-        exec(self.scenarios[name], scenarios.__dict__)
-        scenario = getattr(scenarios, name)
-        args, kwargs, _ = self.arguments(request)
-        args, kwargs = self.objects.resolve((args, kwargs))
+        exec(self.scenarios[request.scenario], scenarios.__dict__)
+        scenario = getattr(scenarios, request.scenario)
+        args, kwargs = self.arguments(request, tensors_of(request.tensors, blob))
         with torch.enable_grad():
-            result = scenario(self.student, *args, **kwargs)
-        encoder = Encoder(strided=False)
-        return Frame({"value": encoder.encode(result)}, encoder.blob)
+            return self.value(scenario(self.student, *args, **kwargs))
 
-    def do_run(self, request: Frame) -> Frame:
+    def run(self, request: messages.Run, blob: Bytes) -> Reply:
         """Run steps on the judge's objects and return those that it reads.
 
         All tensors that came with steps, since objects were last forgotten, are inputs of the
         results. Writes into them are not reported, because the judge's own steps may write.
         """
-        body = request.body
-        decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        while len(self.sent) < body["sent"]:  # tensors of steps that did not run count, too
+        tensors = tensors_of(request.tensors, blob)
+        while len(self.sent) < request.sent:  # tensors of steps that did not run count, too
             self.sent.append(torch.empty(0))
-        try:
-            with torch.enable_grad():
-                self.objects.run(
-                    body["steps"], lambda data: fill(decoder.decode(data), decoder.tensors)
-                )
-        finally:
-            self.sent += decoder.tensors
-        read = [self.objects.known[number] for number in body["read"]]
-        return self.reply(request, read, list(self.sent), [])
+        self.sent += tensors
+        with torch.enable_grad():
+            self.objects.run(request.steps, self.builder(tensors))
+        read = [self.objects.known[number] for number in request.read]
+        return self.returned(request.keep, read, list(self.sent), [])
 
-    def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
-        decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        args, kwargs = fill(decoder.decode(request.body["args"]), decoder.tensors)
-        return args, kwargs, decoder
-
-    def reply(
-        self, request: Frame, result: Any, inputs: list[Tensor], before: list[Before]
-    ) -> Frame:
-        """Return the encoded result, whether its graph is kept, and the inputs that changed since
-        ``before``.
-        """
+    def returned(
+        self, number: int, result: Any, inputs: list[Tensor], sent: Iterable[Sent]
+    ) -> Reply:
+        """Return a value, whether its graph is kept, and which of what was sent has changed."""
         encoder = Encoder(strided=False, keep=self.objects.keep)
-        value = encoder.encode(result)
-        kept = self.keep(request, inputs, encoder.tensors)
-        mutated, more = self.mutated(inputs, before)
-        return Frame({"value": value, "kept": kept, "mutated": mutated}, encoder.blob + more)
+        node = encoder.encode(result)
+        written, parts = changes(sent)
+        kept = self.keep(number, inputs, encoder.tensors)
+        return messages.Returned(node, encoder.headers, kept, written), encoder.parts + parts
 
-    def mutated(self, inputs: list[Tensor], before: list[Before]) -> tuple[list[Any], bytes]:
-        """Return inputs that were written to, of those in ``before``: positions and contents."""
-        changed = [
-            k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
-        ]
-        if not changed:
-            return [], b""
-        metas, blob = encode_tensors([inputs[k] for k in changed], strided=False)
-        return [list(pair) for pair in zip(changed, metas, strict=True)], blob
-
-    def keep(self, request: Frame, inputs: list[Tensor], outputs: list[Tensor]) -> bool:
-        """Keep a call for later products, under the handle that the judge chose for it. Return
+    def keep(self, number: int, inputs: list[Tensor], outputs: list[Tensor]) -> bool:
+        """Keep a call for later products, under the number that the judge chose for it. Return
         False if no output requires grad.
         """
         if not any(t.requires_grad for t in outputs):
             return False
-        self.calls[request.body["keep"]] = Call(inputs, outputs)
+        self.calls[number] = KeptCall(inputs, outputs)
         return True
 
-    def do_vjp(self, request: Frame) -> Frame:
+    def product(self, request: messages.Product, blob: Bytes) -> Reply:
         """Return the product of the incoming gradients with the Jacobian of an earlier call."""
-        body = request.body
-        call = self.calls[body["handle"]]
-        decoder = Decoder(request.blob, strided=True)
-        incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
-        vectors = [t for t in incoming if t is not None]
-        before = list(map(Before, vectors))
-        grads = call.product(
-            incoming,
-            needs=body["needs"],
-            retain_graph=body["retain_graph"],
-            create_graph=body["create_graph"],
+        call = self.calls[request.handle]
+        headers = [one for one in request.incoming if one is not None]
+        sent = list(map(Sent, headers, cut(headers, blob)))
+        vectors = [one.tensor for one in sent]
+        remaining = iter(vectors)
+        found = call.product(
+            [None if one is None else next(remaining) for one in request.incoming],
+            needs=request.needs,
+            retain_graph=request.retain_graph,
+            create_graph=request.create_graph,
         )
-        found = [g for g in grads if g is not None]
-        metas, blob = encode_tensors(found, strided=False)
-        remaining = iter(metas)
-        slots = [None if g is None else next(remaining) for g in grads]
-        kept = self.keep(request, [*call.inputs, *vectors], found)
-        mutated, more = self.mutated(vectors, before)
-        return Frame({"grads": slots, "kept": kept, "mutated": mutated}, blob + more)
+        encoder = Encoder(strided=False)
+        slots = [None if one is None else encoder.add(one) for one in found]
+        gradients = [None if slot is None else encoder.headers[slot.index] for slot in slots]
+        kept = self.keep(request.keep, [*call.inputs, *vectors], encoder.tensors)
+        written, parts = changes(sent)
+        return messages.Gradients(gradients, kept, written), encoder.parts + parts
 
 
-def unsendable(error: Exception) -> Frame:
-    """Return the reply instead of one that can't be sent."""
-    return Frame({"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}})
+def unsendable(error: Exception) -> messages.Raised:
+    """Return the answer instead of one that can't be sent."""
+    return messages.Raised("ValueError", shortened(f"can't be sent: {error}"))
+
+
+def tensors_of(headers: Sequence[Strided], blob: Bytes) -> list[Tensor]:
+    return list(map(Strided.tensor, headers, cut(headers, blob)))
+
+
+def changes(sent: Iterable[Sent]) -> tuple[list[messages.Written], list[Bytes]]:
+    """Return what the student's code wrote into tensors that were sent, and the bytes."""
+    written, parts = [], []
+    for position, one in enumerate(sent):
+        if one.is_changed():
+            header, raw = flat_of(one.tensor)
+            written.append(messages.Written(position, header))
+            parts.append(raw)
+    return written, parts
 
 
 FIRST_OWN = 1 << 40
@@ -340,8 +352,7 @@ class Objects:
     """The objects that the judge can refer to by number, until it forgets all of them: results of a
     student's classes and functions, and everything computed from them.
 
-    A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its
-    result is kept, ``grad`` whether autograd is recording.
+    The kinds of steps:
 
     ========  ==============================================================
     ``call``   call ``args[0]`` with the other arguments
@@ -363,42 +374,30 @@ class Objects:
         self.known[self._next] = value
         return self._next
 
-    def resolve(self, value: Any) -> Any:
-        """Return plain data with each ``ObjectRef`` replaced by its object."""
+    def run(self, steps: Iterable[messages.Step], build: Callable[[Any], Any]) -> None:
+        """Run steps until one raises; ``build`` returns the value of an argument's node."""
         known = self.known
-        return walk(value, lambda one: known[one.number] if isinstance(one, ObjectRef) else one)
-
-    def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
-        """Run steps until one raises; ``decode`` returns the value of an argument's data."""
-        known = self.known
-
-        def value(data: Any) -> Any:
-            if type(data) in PLAIN:
-                return data
-            if type(data) is dict and "object" in data:
-                return known[data["object"]]
-            return self.resolve(decode(data))
-
-        for kind, out, name, args, kwargs, grad in steps:
-            given = [value(data) for data in args]
-            with contextlib.nullcontext() if grad else torch.no_grad():
+        for step in steps:
+            kind, name, args = step.kind, step.name, [build(node) for node in step.args]
+            kwargs = {key: build(node) for key, node in step.kwargs.items()}
+            with contextlib.nullcontext() if step.grad else torch.no_grad():
                 if kind == "op":
-                    known[out] = getattr(operator, name)(*given)
+                    known[step.out] = getattr(operator, name)(*args)
                 elif kind == "call":
-                    known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
+                    known[step.out] = args[0](*args[1:], **kwargs)
                 elif kind == "torch":
                     function = operator.attrgetter(name.removeprefix("torch."))(torch)
-                    known[out] = function(*given, **(value(kwargs) if kwargs else {}))
+                    known[step.out] = function(*args, **kwargs)
                 elif kind == "get":
-                    known[out] = getattr(given[0], name)
+                    known[step.out] = getattr(args[0], name)
                 elif kind == "set":
-                    setattr(given[0], name, given[1])
+                    setattr(args[0], name, args[1])
                 else:
-                    known[out] = given[0]
+                    known[step.out] = args[0]
 
 
 @dataclass(slots=True)
-class Call:
+class KeptCall:
     """A differentiable call: its tensor inputs and outputs, in the order in which they crossed."""
 
     inputs: list[Tensor]
@@ -443,30 +442,35 @@ class Call:
         return grads
 
 
-class Before:
-    """A tensor as it was passed. Its value is kept too, because writes through ``.data`` or NumPy
-    do not change its version counter.
-    """
+class Sent:
+    """A tensor that the judge sent, and how to see whether the student's code wrote into it."""
 
-    __slots__ = ("value", "version")
+    __slots__ = ("_header", "_place", "_raw", "_version", "tensor")
 
-    def __init__(self, tensor: Tensor) -> None:
-        self.version = version_counter(tensor)
-        self.value = tensor.detach().clone()
+    def __init__(self, header: Strided, raw: memoryview) -> None:
+        self.tensor = header.tensor(raw)
+        self._header = header
+        self._raw = raw
+        self._place = self.tensor.data_ptr(), self.tensor.stride()
+        self._version = version_counter(self.tensor)
 
-    def differs(self, tensor: Tensor) -> bool:
+    def is_changed(self) -> bool:
         """Return whether the tensor was written to; NaN equals NaN.
 
-        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
-        contents can't be compared.
+        Writes through ``.data`` or NumPy do not change its version counter, so its memory is
+        compared, too. A tensor that got another shape or dtype by ``.data = …`` does not count,
+        because its contents can't be compared.
         """
-        if version_counter(tensor) != self.version:
+        if version_counter(self.tensor) != self._version:
             return True
-        now = tensor.detach()
-        if now.shape != self.value.shape or now.dtype != self.value.dtype:
+        place, size = (self.tensor.data_ptr(), self.tensor.stride()), len(self._raw)
+        if place == self._place and (not size or ctypes.string_at(place[0], size) == self._raw):
             return False
-        return not torch.equal(now, self.value) and not bool(
-            ((now == self.value) | ((now != now) & (self.value != self.value))).all()
+        now, before = self.tensor.detach(), self._header.tensor(self._raw).detach()
+        if now.shape != before.shape or now.dtype != before.dtype:
+            return False
+        return not torch.equal(now, before) and not bool(
+            ((now == before) | ((now != now) & (before != before))).all()
         )
 
 

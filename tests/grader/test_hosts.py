@@ -32,7 +32,7 @@ from grader.course.source import Source
 from grader.course.submission import LessonFile
 from grader.judge.exception_verdicts import verdict_of
 from grader.judge.remote import channel, session
-from grader.judge.remote.channel import Deadline, SocketChannel, Starvation
+from grader.judge.remote.channel import Clock, SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ForkedWorkers, read_hello
@@ -245,7 +245,7 @@ def report_of(client: ForkServerClient, course: Course, settings: Settings | Non
 # -------------------------------------------------------------------------------- a busy processor
 
 
-class Clock:
+class Host:
     """A clock and /proc's data about a worker, all set by hand."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,14 +257,15 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    return Clock(monkeypatch)
+def busy(monkeypatch: pytest.MonkeyPatch) -> Host:
+    return Host(monkeypatch)
 
 
-def starved(clock: Clock) -> Starvation:
-    starvation = Starvation()
-    starvation.watch(7)
-    return starvation
+def clock_of_worker() -> Clock:
+    clock = Clock(10.0)
+    clock.watch(7)
+    clock.begin()
+    return clock
 
 
 @pytest.mark.parametrize(
@@ -273,32 +274,57 @@ def starved(clock: Clock) -> Starvation:
     ids=["waits", "sleeps", "its threads wait for each other", "it and its judge do"],
 )
 def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(
-    waited: float, used: float, used_by_judge: float, left: float, clock: Clock
+    waited: float, used: float, used_by_judge: float, left: float, busy: Host
 ) -> None:
     """Not if the worker sleeps or computes, nor if it prints without end and the judge reads: the
     host has processors for both.
     """
-    deadline = Deadline(10.0, starved(clock).seconds_since)
-    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, waited, used, used_by_judge
-    assert max(0.0, deadline.left()) == pytest.approx(left)
-    clock.now, clock.used = 10.0 + left, used + left
-    assert deadline.left() <= 0
+    clock = clock_of_worker()
+    busy.now, busy.waited, busy.used, busy.used_by_judge = 10.0, waited, used, used_by_judge
+    assert max(0.0, clock.left()) == pytest.approx(left)
+    busy.now, busy.used = 10.0 + left, used + left
+    assert clock.left() <= 0
 
 
-def test_deadlines_are_put_off_so_long_and_no_longer(clock: Clock) -> None:
-    starvation = starved(clock)
-    clock.now = clock.waited = 1000.0
-    assert starvation.seconds_since() == MAX_STARVED
-    assert starvation.extreme
-    clock.now = clock.waited = 2000.0
-    assert starvation.seconds_since() == 0.0
+def test_a_hurried_clock_is_not_put_off(busy: Host) -> None:
+    clock = Clock(10.0, put_off=None)
+    clock.watch(7)
+    clock.begin()
+    busy.now, busy.waited = 10.0, 6.0
+    assert clock.left() <= 0
+
+
+def test_a_lesson_is_put_off_as_its_calls_are(busy: Host) -> None:
+    clock = Clock(10.0, 12.0)
+    clock.watch(7)
+    clock.begin()
+    busy.now = busy.waited = 10.0
+    assert clock.left() == pytest.approx(10.0)
+    busy.now = 13.0
+    assert not clock.lesson_is_over
+    clock.begin()
+    assert clock.left() == pytest.approx(9.0)
+
+
+def test_deadlines_are_put_off_so_long_and_no_longer(busy: Host) -> None:
+    clock = clock_of_worker()
+    busy.now = busy.waited = 40.0
+    assert clock.left() == pytest.approx(10.0)
+    assert clock.fault(None) is None
+    busy.now = busy.waited = 1000.0
+    assert clock.left() == pytest.approx(10.0 + MAX_STARVED - 1000.0)
+    assert clock.starved == MAX_STARVED
+    assert isinstance(clock.fault(None), HostBusy)
+    busy.now = busy.waited = 2000.0
+    clock.left()
+    assert clock.starved == MAX_STARVED
 
 
 def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., RemoteStudent]) -> None:
     student = remote("import time\ndef f(): time.sleep(60)", call_seconds=0.2)
     assert isinstance(student._session, StudentSession)
     student._session.load()
-    student._session.starvation.total = MAX_STARVED
+    student._session.clock.starved = MAX_STARVED
     with pytest.raises(HostBusy, match=r"the computer was too busy.* on this line again") as raised:
         student.f()
     assert raised.value.line == 2

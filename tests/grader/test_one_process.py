@@ -31,7 +31,7 @@ def test_it_shows_frames_and_stops_in_the_judge(tmp_path: Path) -> None:
     )
     lines = ran.stdout.splitlines()
     assert ran.returncode == 0, ran.stderr
-    assert any(line.startswith('> {"id"') for line in lines)
-    assert any(line.startswith('< {"id"') for line in lines)
+    assert any(line.startswith("> [['load'") for line in lines)
+    assert any(line.startswith("< ['loaded'") for line in lines)
     assert "(Pdb)" in ran.stdout
     assert lines[-1].partition(" ")[0].endswith("passed")

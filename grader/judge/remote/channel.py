@@ -1,29 +1,32 @@
 """The judge's end of the connection to a worker: frames with a deadline, and the student's output.
 
-``SocketChannel`` polls a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
+``SocketChannel`` reads a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
 everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the connection
-ends (``WorkerGone``) or a frame is malformed. Time during which a busy host kept the worker or the
-judge from running does not count.
+ends (``WorkerGone``) or a frame is malformed. ``Clock`` has the deadlines. It is looked at only
+when an answer does not come at once.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import os
 import queue
 import select
 import socket
+import struct
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from typing import BinaryIO
 
 from grader.core.errors import HostBusy, WorkerGone, WorkerLost
 from grader.core.limits import MAX_STARVED
 from grader.core.processes import cpu_seconds, run_delay
-from grader.worker.wire.frames import HEADER, MAX_VALUES, BrokenFrame, Frame, sizes, unpack
+from grader.worker.wire.frames import HEADER, MAX_VALUES, BrokenFrame, Frame, limit_values, sizes
 
 WORTH_WAITING = 0.005
 """A shorter wait does not extend a deadline."""
@@ -34,29 +37,80 @@ BUSY = (
 BUSY_HERE = f"{BUSY}. If your code is on this line again, look for a loop that does not end"
 
 
-class Starvation:
-    """How long a worker, and the judge that waits for it, have waited for a processor."""
+def both(starved: float) -> tuple[float, float]:
+    """Put off an answer's limit and the lesson's by the time that a busy host took."""
+    return starved, starved
 
-    def __init__(self) -> None:
-        self.total = 0.0
+
+class Clock:
+    """The time that a worker has: for each answer, and for the whole lesson.
+
+    ``put_off`` is called when a limit has passed, with the seconds for which worker and judge have
+    waited for a processor; it returns by how much to put off the answer's limit and the lesson's.
+    With None, limits are not put off. It is called for the first time after ``patience`` seconds.
+    """
+
+    def __init__(
+        self,
+        call_seconds: float,
+        lesson_seconds: float = math.inf,
+        *,
+        put_off: Callable[[float], tuple[float, float]] | None = both,
+    ) -> None:
+        self.call_seconds = call_seconds
+        self.patience = math.inf
+        self.starved = 0.0
+        """By how many seconds limits were put off."""
+        self._put_off = put_off
+        self._rest = 0.0
+        self._lesson_end = time.monotonic() + lesson_seconds
+        self._call_end = math.inf
         self._pid: int | None = None
         self._mark = (0.0, 0.0, 0.0)
-
-    @property
-    def extreme(self) -> bool:
-        """Whether deadlines have been extended by the maximum."""
-        return self.total >= MAX_STARVED
-
-    def fault(self, line: int | None) -> HostBusy:
-        """Return the error for a deadline that passed on a busy host, with the line if known."""
-        return HostBusy(BUSY_HERE if line else BUSY, line=line, seconds=f"{self.total:.0f}")
 
     def watch(self, pid: int) -> None:
         """Measure a new worker from now on."""
         self._pid = pid
         self._mark = self._now()
 
-    def seconds_since(self) -> float:
+    def begin(self) -> None:
+        """Begin to wait for an answer."""
+        first = min(self.call_seconds, self.patience)
+        self._rest = self.call_seconds - first
+        self._call_end = time.monotonic() + first
+
+    def take_rest(self) -> float:
+        """Return what is left of an answer's time after the first look; 0 the second time."""
+        rest, self._rest = self._rest, 0.0
+        return rest
+
+    def extend(self, seconds: float) -> None:
+        """Give the lesson more time."""
+        self._lesson_end += seconds
+
+    def left(self) -> float:
+        """Return the seconds that are left; 0 or less once a limit has passed."""
+        left = min(self._call_end, self._lesson_end) - time.monotonic()
+        if left <= 0 and self._put_off is not None:
+            call, lesson = self._put_off(self._starved_since())
+            self._call_end += call
+            self._lesson_end += lesson
+            left = min(self._call_end, self._lesson_end) - time.monotonic()
+        return left
+
+    @property
+    def lesson_is_over(self) -> bool:
+        return time.monotonic() >= self._lesson_end
+
+    def fault(self, line: int | None) -> HostBusy | None:
+        """Return the error for a limit that passed although it was put off by the maximum, with the
+        line if known; None if it was not.
+        """
+        if self.starved < MAX_STARVED:
+            return None
+        return HostBusy(BUSY_HERE if line else BUSY, line=line, seconds=f"{self.starved:.0f}")
+
+    def _starved_since(self) -> float:
         """Return how long both have waited for a processor since the last call.
 
         Waiting does not count while one of the two uses a processor: a worker that prints without
@@ -66,10 +120,10 @@ class Starvation:
         now, mark = self._now(), self._mark
         clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))
         self._mark = now
-        seconds = min(waited, clock - used, MAX_STARVED - self.total)
+        seconds = min(waited, clock - used, MAX_STARVED - self.starved)
         if seconds < WORTH_WAITING:
             return 0.0
-        self.total += seconds
+        self.starved += seconds
         return seconds
 
     def _now(self) -> tuple[float, float, float]:
@@ -79,28 +133,11 @@ class Starvation:
         return time.monotonic(), waited, cpu_seconds(self._pid) + time.process_time()
 
 
-class Deadline:
-    """A time limit. When it is reached, it is extended by the seconds that ``more`` returns."""
-
-    def __init__(self, seconds: float, more: Callable[[], float] = lambda: 0.0) -> None:
-        self._at = time.monotonic() + seconds
-        self._more = more
-
-    def left(self) -> float:
-        """Return the seconds that are left; 0 or less once the limit has passed."""
-        left = self._at - time.monotonic()
-        if left <= 0:
-            more = self._more()
-            self._at += more
-            left += more
-        return left
-
-
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
 """How many chunks of output are read in one turn."""
 TURN_SECONDS = 0.005
-"""How long to wait for an answer before the output is read again."""
+"""How long to wait for an answer before clock and output are looked at."""
 
 
 def crashed(reason: str) -> WorkerLost:
@@ -110,10 +147,6 @@ def crashed(reason: str) -> WorkerLost:
 
 def _gone() -> WorkerGone:
     return WorkerGone("crashed", "{reason}", reason="the worker is gone")
-
-
-def _early() -> WorkerLost:
-    return crashed("the worker answered before it was asked")
 
 
 def _late() -> WorkerLost:
@@ -144,41 +177,61 @@ class Output:
 
 
 class Channel(ABC):
-    """One worker's connection, and the pipe with its output."""
+    """One worker's connection, and the pipe with its output.
+
+    Nobody can guess the number of a question, so no answer can come before it.
+    """
 
     def __init__(self, output_fd: int, output_bytes: int) -> None:
         self.output = Output(output_bytes)
+        self.awaited: deque[int] = deque()
+        """The numbers of the frames that were sent and not answered."""
         self._output_fd = output_fd
         self._printing = True
-        self._received = bytearray()
+        self._received: bytes | bytearray = b""
         """What has arrived and was not returned as a frame."""
-        self._awaited = 0
-        """How many frames were sent and not answered."""
 
     @abstractmethod
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        """Send a packed frame before ``deadline``.
-
-        Raise WorkerLost if the worker has sent something without a request, is gone, or is late.
-        """
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        """Send frames that have these numbers; raise WorkerLost if the worker is gone or late."""
 
     @abstractmethod
     def close(self) -> None: ...
 
     @abstractmethod
-    def _next_chunk(self, deadline: Deadline) -> bytes:
+    def _first_chunk(self) -> bytes:
+        """Return the bytes of an answer that come within one turn; none at the end either."""
+
+    @abstractmethod
+    def _next_chunk(self, clock: Clock) -> bytes:
         """Return the next bytes of an answer, empty at the end; meanwhile read the output."""
 
-    def receive(self, deadline: Deadline) -> Frame:
-        """Return the next frame; raise WorkerLost if it is malformed or does not come in time."""
+    def receive(self, clock: Clock) -> Frame:
+        """Return the next frame; raise WorkerLost if it is malformed, does not answer the question
+        that is due, or does not come in time.
+        """
+        if not self._received:
+            self._received = self._first_chunk()
+        frame = self._complete_frame()
+        if frame is None:
+            frame = self._awaited_frame(clock)
+        due = (
+            self.awaited.popleft() if self.awaited else 0
+        )  # a worker's first frame has no question
+        if frame.number != due:
+            raise crashed("the worker answered another question than it was asked")
+        if self._received and not self.awaited:
+            raise crashed("the worker answered more than it was asked")
+        return frame
+
+    def _awaited_frame(self, clock: Clock) -> Frame:
+        clock.begin()
+        data = self._received = bytearray(self._received)
         while (frame := self._complete_frame()) is None:
-            chunk = self._next_chunk(deadline)
+            chunk = self._next_chunk(clock)
             if not chunk:
                 raise _gone()
-            self._received += chunk
-        self._awaited = max(0, self._awaited - 1)  # a worker's first frame has no question
-        if self._received and not self._awaited:
-            raise crashed("the worker answered more than it was asked")
+            data += chunk
         return frame
 
     def _complete_frame(self) -> Frame | None:
@@ -187,16 +240,17 @@ class Channel(ABC):
         if len(data) < HEADER.size:
             return None
         try:
-            text_bytes, blob_bytes = sizes(bytes(data[: HEADER.size]))
-            middle = HEADER.size + text_bytes
+            message_bytes, blob_bytes, number = sizes(data)
+            middle = HEADER.size + message_bytes
             end = middle + blob_bytes
             if len(data) < end:
                 return None
-            frame = unpack(data[HEADER.size : middle], data[middle:end], most=MAX_VALUES)
+            message = bytes(data[HEADER.size : middle])
+            limit_values(message, MAX_VALUES)
         except BrokenFrame as error:
             raise crashed(str(error)) from None
-        del data[:end]
-        return frame
+        self._received = data[end:]
+        return Frame(message, memoryview(data)[middle:end], number)
 
     def settle(self) -> bool:
         """Read the output so far, up to a limit; return whether there was any."""
@@ -216,21 +270,57 @@ class Channel(ABC):
 
 
 class SocketChannel(Channel):
-    """A Unix socket to a forked worker, and the pipe of its output, polled together."""
+    """A Unix socket to a forked worker, and the pipe of its output.
+
+    The kernel ends a read or a write of the socket after one turn. Only then are both polled.
+    """
 
     def __init__(self, line: socket.socket, output_fd: int, *, output_bytes: int) -> None:
         super().__init__(output_fd, output_bytes)
         self._line = line
-        self._line.setblocking(False)
-        self._poll = select.poll()
-        self._poll.register(output_fd, select.POLLIN)
+        turn = struct.pack("@ll", 0, int(TURN_SECONDS * 1e6))  # a timeval of C
+        line.setblocking(True)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, turn)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, turn)
 
-    def _wait(self, event: int, deadline: Deadline) -> None:
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        self.awaited.extend(numbers)
+        sent = self._send(data)
+        if sent < len(data):
+            clock.begin()
+            rest = memoryview(data)[sent:]
+            while rest:
+                self._wait(select.POLLOUT, clock)
+                rest = rest[self._send(rest) :]
+
+    def _send(self, data: bytes | memoryview) -> int:
+        """Send what fits within one turn; return how many bytes."""
+        try:
+            return self._line.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            raise _gone() from None
+
+    def _first_chunk(self) -> bytes:
+        with contextlib.suppress(OSError):
+            return self._line.recv(CHUNK)
+        return b""
+
+    def _next_chunk(self, clock: Clock) -> bytes:
+        self._wait(select.POLLIN, clock)
+        with contextlib.suppress(OSError):
+            return self._line.recv(CHUNK)
+        return b""
+
+    def _wait(self, event: int, clock: Clock) -> None:
         """Wait until the connection is ready for ``event``; meanwhile read the output."""
-        poll, line = self._poll, self._line.fileno()
+        line, poll = self._line.fileno(), select.poll()
         poll.register(line, event)
+        if self._printing:
+            poll.register(self._output_fd, select.POLLIN)
         while True:
-            seconds = deadline.left()
+            seconds = clock.left()
             if seconds <= 0:
                 raise _late()
             ready = dict(poll.poll(seconds * 1000 + 1))
@@ -241,35 +331,6 @@ class SocketChannel(Channel):
             if line in ready:
                 return
 
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        if not self._awaited:
-            self._require_silence()
-        self._awaited += 1
-        rest = memoryview(data)
-        while rest:
-            try:
-                rest = rest[self._line.send(rest) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT, deadline)
-            except OSError:
-                raise _gone() from None
-
-    def _require_silence(self) -> None:
-        if self._received:
-            raise _early()
-        with contextlib.suppress(OSError):  # receive reports an ended connection
-            if self._line.recv(1, socket.MSG_PEEK):
-                raise _early()
-
-    def _next_chunk(self, deadline: Deadline) -> bytes:
-        while True:
-            try:
-                return self._line.recv(CHUNK * 4)
-            except BlockingIOError:
-                self._wait(select.POLLIN, deadline)
-            except OSError:
-                return b""
-
     def close(self) -> None:
         self._line.close()
         os.close(self._output_fd)
@@ -279,9 +340,9 @@ class PipeChannel(Channel):
     """Pipes to a worker that is a process of its own.
 
     One thread reads frames and one writes them, so this works without Unix features. The reader
-    takes a chunk only while ``receive`` waits for one. A worker that writes without a request fills
-    its pipe and blocks, and the next ``send`` finds what it wrote. The thread that waits for an
-    answer also reads the student's output, so everything printed before an answer arrives with it.
+    takes a chunk only while ``receive`` waits for one, so a worker that writes without a request
+    fills its pipe and blocks. The thread that waits for an answer also reads the student's output,
+    so everything printed before an answer arrives with it.
     """
 
     def __init__(
@@ -309,25 +370,19 @@ class PipeChannel(Channel):
                 self._sink.write(data)
                 self._sink.flush()
 
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        """Pass a packed frame to the writing thread. ``receive`` times out if nobody reads it."""
-        if not self._awaited:
-            self._require_silence()
-        self._awaited += 1
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        """Pass frames to the writing thread. ``receive`` times out if nobody reads them."""
+        self.awaited.extend(numbers)
         self._outgoing.put(data)
 
-    def _require_silence(self) -> None:
-        if self._received:
-            raise _early()
-        if readable(self._source.fileno()):
-            self._wanted.put(True)
-            raise _early() if self._chunks.get() else _gone()
+    def _first_chunk(self) -> bytes:
+        return b""
 
-    def _next_chunk(self, deadline: Deadline) -> bytes:
+    def _next_chunk(self, clock: Clock) -> bytes:
         self._wanted.put(True)
         while True:
             turn = 0 if self.settle() else TURN_SECONDS
-            rest = deadline.left()
+            rest = clock.left()
             try:
                 return self._chunks.get(timeout=max(0.0, min(rest, turn)))
             except queue.Empty:

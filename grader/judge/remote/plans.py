@@ -16,9 +16,10 @@ before, so a plan is used only for a file that keeps no state between calls
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from grader.worker.wire.frames import as_json
+from grader.worker.wire.frames import Bytes, encode
+from grader.worker.wire.messages import Observe, Request
 
 MOST_AHEAD = 32
 """How many questions may be sent ahead."""
@@ -29,17 +30,20 @@ MOST_BYTES_AHEAD = 1 << 16
 class Question(NamedTuple):
     """A request as it crosses, without what differs between workers."""
 
-    do: str
-    text: bytes
-    """The request's data as JSON."""
+    kind: type[Request]
+    message: bytes
+    """The request in MessagePack."""
     blob: bytes
     scenario: str = ""
 
+    @classmethod
+    def of(cls, request: Request, parts: Sequence[Bytes] = ()) -> Question:
+        scenario = request.scenario if isinstance(request, Observe) else ""
+        return cls(type(request), encode(request), b"".join(parts), scenario)
 
-def question_of(do: str, *, blob: bytes = b"", **fields: Any) -> Question:
-    """Return a question; ``fields`` are plain data."""
-    text = as_json({"do": do, **fields}).encode("ascii")
-    return Question(do, text, blob, fields["path"] if do == "observe" else "")
+    @property
+    def size(self) -> int:
+        return len(self.message) + len(self.blob)
 
 
 Plan = Sequence[Question]
@@ -58,6 +62,7 @@ class PlannedCheck:
         self._plan = plan
         self._asked = 0
         self._sent = 0
+        self._bytes_ahead = 0
 
     @property
     def begun(self) -> bool:
@@ -67,16 +72,24 @@ class PlannedCheck:
         """Return whether this is the plan's next question."""
         if self._asked == len(self._plan) or self._plan[self._asked] != question:
             return False
+        if self._asked < self._sent:
+            self._bytes_ahead -= question.size
         self._asked += 1
         return True
 
     def due(self) -> Iterator[Question]:
-        """Yield the questions to send now: the one that was asked, and those that follow it."""
+        """Yield the questions to send now: the one that was asked, unless it was sent, and those
+        that follow it, once half of what may be sent ahead has been asked.
+        """
+        if self._sent - self._asked > MOST_AHEAD // 2:
+            return
         while self._sent < len(self._plan):
             following = self._plan[self._sent]
-            ahead = self._plan[self._asked : self._sent]
-            size = sum(len(one.text) + len(one.blob) for one in (*ahead, following))
-            if self._sent >= self._asked and (len(ahead) == MOST_AHEAD or size > MOST_BYTES_AHEAD):
-                return
+            ahead = self._sent - self._asked
+            if ahead >= 0:
+                size = self._bytes_ahead + following.size
+                if ahead == MOST_AHEAD or size > MOST_BYTES_AHEAD:
+                    return
+                self._bytes_ahead = size
             self._sent += 1
             yield following

@@ -113,9 +113,8 @@ class GraphHandle:
 
 @dataclass(slots=True)
 class Response:
-    """A decoded answer: structure, tensors, which require grad, and a handle for products."""
+    """An answer's tensors, which require grad, and a handle for products."""
 
-    structure: Any
     tensors: list[Tensor]
     requires_grad: list[bool]
     handle: GraphHandle | None
@@ -143,12 +142,12 @@ class _Remote(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *incoming: Tensor | None) -> tuple[Tensor | None, ...]:
-        product = ctx.session.product(
+        product, there = ctx.session.product(
             ctx.handle, ctx.inputs, incoming, needs=ctx.needs_input_grad[1:]
         )
         vectors = tuple(v for v in incoming if v is not None)
         gradients: Iterator[Tensor] = iter(product.attach((*ctx.inputs, *vectors)))
-        return (None, *(None if slot is None else next(gradients) for slot in product.structure))
+        return (None, *(next(gradients) if one else None for one in there))
 
 
 class _Names:

@@ -13,13 +13,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import itertools
+import math
 import secrets
 import struct
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, cast
 
+import msgspec
 import torch
 from torch import Tensor
 
@@ -35,8 +38,8 @@ from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
 from grader.course.endless_loops import names_in_endless_loop
 from grader.course.source import Source, defined_names, first_line, imports_in
-from grader.judge.remote.channel import Deadline, Starvation, crashed
-from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question, question_of
+from grader.judge.remote.channel import Clock, crashed
+from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question
 from grader.judge.remote.proxies import (
     Copies,
     GraphHandle,
@@ -51,18 +54,19 @@ from grader.judge.remote.proxies import (
 )
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, lines_where_it_is
 from grader.worker.process import WATCHED, words_in
+from grader.worker.wire import messages
 from grader.worker.wire.compat import keeps_graph
-from grader.worker.wire.frames import BrokenFrame, Frame, as_json, pack_text
+from grader.worker.wire.frames import BrokenFrame, Bytes, Frame, encode, framed
 from grader.worker.wire.values import (
-    PLAIN,
-    Decoder,
+    MAY_REQUIRE_GRAD,
+    Builder,
     Encoder,
+    ObjectRef,
     Opaque,
     StudentRef,
-    TensorRef,
-    decode,
-    encode_tensors,
-    fill,
+    TensorAt,
+    Value,
+    flat_tensors,
 )
 
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
@@ -80,10 +84,10 @@ MOST_HANDLES = 1 << 20
 """How many handles a check has numbers for."""
 SECONDS_OF_UNASKED = 0.05
 """How long to wait for an answer that nobody asked for; then a new worker costs less."""
-NOT_PLANNED = ("load", "describe")
+NOT_PLANNED = (messages.Load, messages.Describe)
 """Requests that depend on what was asked in earlier checks."""
-MAX_LINE = 1 << 20
-"""A file has at most as many lines as bytes."""
+Reply = TypeVar("Reply", bound=messages.Answer)
+T = TypeVar("T")
 
 
 class Student(Protocol):
@@ -132,10 +136,12 @@ class StudentSession:
         stack.
         """
         self.source = source
+        self.clock = Clock(
+            limits.call_seconds, limits.lesson_seconds, put_off=None if hurried else self._put_off
+        )
         self.limits = limits
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
-        self.starvation = Starvation()
         self.returned_line: int | None = None
         """The line at which the traced function returned last, as the worker says."""
         self._workers = workers
@@ -144,7 +150,6 @@ class StudentSession:
         self._unloadable: StudentCodeError | WorkerLost | None = unloadable
         self._optional_after = optional_after
         self._hurried = hurried
-        self._lesson_deadline = time.monotonic() + limits.lesson_seconds
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = self._printed_before = ""
@@ -167,14 +172,21 @@ class StudentSession:
         self._planned: PlannedCheck | None = None
         self._ahead: deque[int] = deque()
         """The numbers of the questions that were sent ahead and that the check has not asked."""
-        self._awaited: deque[int] = deque()
-        """The numbers of the answers that have not been received, in order."""
         self._answers: dict[int, Frame] = {}
         """The answers that have been received but not asked for."""
         self._numbers = random_numbers()
         self._begin(0)
 
     # The worker and the module
+
+    @property
+    def limits(self) -> Limits:
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        self._limits = limits
+        self.clock.call_seconds = limits.call_seconds
 
     @property
     def loadable(self) -> bool:
@@ -192,10 +204,10 @@ class StudentSession:
         began = time.monotonic()
         worker = self._workers.start()
         # starting a worker takes the grader's time, not the student's
-        self._lesson_deadline += time.monotonic() - began
+        self.clock.extend(time.monotonic() - began)
         self.guarantees = (worker.guarantees, worker.missing)
         self.limits = worker.limits or self.limits
-        self.starvation.watch(worker.pid)
+        self.clock.watch(worker.pid)
         self._worker = worker
         self._load_module()
 
@@ -214,17 +226,15 @@ class StudentSession:
 
     def _load_module(self) -> None:
         source = self.source
+        load = messages.Load(
+            source.text,
+            source.filename,
+            source.module,
+            list(watched_words(self._scenarios)),
+            self._optional_after,
+        )
         try:
-            reply = self.ask(
-                "load",
-                source=source.text,
-                filename=source.filename,
-                name=source.module,
-                words=watched_words(self._scenarios),
-                optional_after=self._optional_after,
-            )
-            with self.reading():
-                self.replaced = [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
+            self.replaced = self.ask(load, messages.Loaded)[0].replaced
         except (StudentCodeError, WorkerLost) as error:
             self._unloadable = error
             raise
@@ -279,7 +289,7 @@ class StudentSession:
         finally:
             spent = min(time.monotonic() - began, self._off_the_clock)
             self._off_the_clock -= spent
-            self._lesson_deadline += spent
+            self.clock.extend(spent)
 
     @contextlib.contextmanager
     def tracing(self, name: str, lines: Iterable[int]) -> Iterator[None]:
@@ -316,7 +326,7 @@ class StudentSession:
         self._off_plan = False
         self._forget_objects = self._forget_objects or self._objects > 0
         self._objects = 0
-        self._pending: list[list[Any]] = []
+        self._pending: list[messages.Step] = []
         self._encoder = Encoder(strided=True)
         self._sent: list[Tensor] = []
 
@@ -341,18 +351,17 @@ class StudentSession:
         missing = self._traffic.missing
         if path in missing:
             raise missing[path].with_traceback(None)
-        reply = self.ask("describe", path=path)
-        with self.reading():
-            kind = part(reply.body, "kind", str)
-            if kind == "missing":
-                value: Any = missing_name(reply.body, path)
-            elif kind in ("callable", "class"):
-                value = RemoteCallable(self, path, is_class=kind == "class")
-            else:
-                value = decoded(reply)
-        if isinstance(value, MissingName):
-            missing[path] = value
-            raise value
+        try:
+            answer, tensors = self.ask(
+                messages.Describe(path), messages.Function, messages.Returned
+            )
+        except MissingName as error:
+            missing[path] = MissingName(path[:80], error.present)
+            raise missing[path] from None
+        if isinstance(answer, messages.Function):
+            return RemoteCallable(self, path, is_class=answer.is_class)
+        assert isinstance(answer, messages.Returned)
+        value = self._built(answer, tensors)
         if value is Ellipsis:
             raise NotStarted(path)
         return value
@@ -368,27 +377,30 @@ class StudentSession:
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
         question, number, inputs = self._call_question(path, args, kwargs)
-        frame = self._ask(question)
-        with self.reading():
-            response = self._response_with_value(frame, number, inputs)
+        answer, tensors = self._ask(question, messages.Returned)
+        response = self._response(answer, tensors, number, inputs)
         last_call.handle = response.handle
-        last_call.single = isinstance(response.structure, TensorRef)
-        return fill(response.structure, response.attach(inputs))
+        last_call.single = isinstance(answer.value, TensorAt)
+        return self._built(answer, response.attach(inputs), objects=True)
 
     def _call_question(
         self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Question, int, tuple[Tensor, ...]]:
         """Return the question, the number that its handle gets, and the tensors that cross."""
         encoder, number = Encoder(strided=True), self._new_handle()
-        question = question_of(
-            "call",
-            path=path,
-            args=[encoder.encode(args), encoder.encode(kwargs)],
-            grad=torch.is_grad_enabled(),
-            keep=number,
-            blob=encoder.blob,
+        call = messages.Call(
+            path,
+            *self._arguments(encoder, args, kwargs),
+            encoder.headers,
+            torch.is_grad_enabled(),
+            number,
         )
-        return question, number, tuple(encoder.tensors)
+        return Question.of(call, encoder.parts), number, tuple(encoder.tensors)
+
+    def _arguments(
+        self, encoder: Encoder, args: Iterable[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Value], dict[str, Value]]:
+        return encoder.several(args), {name: encoder.encode(one) for name, one in kwargs.items()}
 
     @contextlib.contextmanager
     def ask_ahead(
@@ -416,10 +428,10 @@ class StudentSession:
         worker = self._ready()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
-        data = [encoder.encode(as_references(given, worker)) for given in (args, kwargs)]
-        reply = self.ask("observe", blob=encoder.blob, path=scenario, args=data)
-        with self.reading():
-            return decoded(reply)
+        args, kwargs = (as_references(one, worker) for one in (args, kwargs))
+        given = self._arguments(encoder, args, kwargs)
+        request = messages.Observe(scenario, *given, encoder.headers)
+        return self._built(*self.ask(request, messages.Returned, parts=encoder.parts))
 
     def product(
         self,
@@ -428,32 +440,27 @@ class StudentSession:
         incoming: tuple[Tensor | None, ...],
         *,
         needs: tuple[bool, ...],
-    ) -> Response:
-        """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. In the
-        returned structure, None means that there is no gradient.
+    ) -> tuple[Response, list[bool]]:
+        """Return the vector-Jacobian product of an earlier call, in the judge's grad mode, and for
+        which inputs there is a gradient.
         """
         worker = self._ready()
-        vectors = [v for v in incoming if v is not None]
+        vectors = tuple(v for v in incoming if v is not None)
         self._remember_product(handle, vectors)
         question, number = self._product_question(
             handle.number_on(worker), incoming, needs, create_graph=torch.is_grad_enabled()
         )
-        frame = self._ask(question)
+        answer, tensors = self._ask(question, messages.Gradients)
+        response = self._response(answer, tensors, number, vectors)
+        there = [one is not None for one in answer.gradients]
         with self.reading():
-            decoder = Decoder(frame.blob, strided=False)
-            grads = part(frame.body, "grads", list)
-            slots = [None if data is None else decoder.decode(data) for data in grads]
-            if len(slots) != len(inputs):
+            if len(there) != len(inputs):
                 raise BrokenFrame("the number of gradients is not the number of inputs")
-            for slot, tensor in zip(slots, inputs, strict=True):
-                if slot is None:
-                    continue
-                if not isinstance(slot, TensorRef):
-                    raise BrokenFrame("a gradient that is not a tensor")
-                gradient = decoder.tensors[slot.index]
+            found = itertools.compress(inputs, there)
+            for gradient, tensor in zip(response.tensors, found, strict=True):
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
-            return self._response(frame, number, decoder, slots, tuple(vectors))
+        return response, there
 
     def _product_question(
         self,
@@ -463,21 +470,19 @@ class StudentSession:
         *,
         create_graph: bool,
     ) -> tuple[Question, int]:
-        metas, blob = encode_tensors([v for v in incoming if v is not None], strided=True)
-        remaining, number = iter(metas), self._new_handle()
-        question = question_of(
-            "vjp",
-            handle=handle,
-            grads=[None if v is None else next(remaining) for v in incoming],
-            needs=list(needs),
-            create_graph=create_graph,
-            retain_graph=keeps_graph(),
-            keep=number,
-            blob=blob,
+        encoder, number = Encoder(strided=True), self._new_handle()
+        slots = [None if v is None else encoder.add(v) for v in incoming]
+        product = messages.Product(
+            handle,
+            [None if slot is None else encoder.headers[slot.index] for slot in slots],
+            list(needs),
+            create_graph,
+            keeps_graph(),
+            number,
         )
-        return question, number
+        return Question.of(product, encoder.parts), number
 
-    def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
+    def _remember_product(self, handle: GraphHandle, vectors: Sequence[Tensor]) -> None:
         """Record in the last call that it, or its derivative, was differentiated."""
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
@@ -506,17 +511,16 @@ class StudentSession:
         self.load()
         worker = self.worker
 
-        def encoded(value: Any) -> Any:
-            if type(value) in PLAIN:
-                return value
-            if type(value) is RemoteObject:
-                return {"object": value.number_on(worker)}
+        def node(value: Any) -> Value:
+            if type(value) is RemoteObject:  # most are, and walking through them takes longer
+                return ObjectRef(value.number_on(worker))
             return self._encoder.encode(as_references(value, worker))
 
         self._objects += 1
-        data = [encoded(arg) for arg in args]
-        options = encoded(kwargs) if kwargs else None
-        self._pending.append([kind, self._objects, name, data, options, torch.is_grad_enabled()])
+        nodes = [node(arg) for arg in args]
+        options = {key: node(value) for key, value in kwargs.items()} if kwargs else {}
+        grad = torch.is_grad_enabled()
+        self._pending.append(messages.Step(kind, self._objects, name, nodes, options, grad))
         if len(self._pending) >= MOST_PENDING:
             self.flush()
         return RemoteObject(self, worker, self._objects)
@@ -540,42 +544,47 @@ class StudentSession:
         sent = len(self._sent)
         self._sent += encoder.tensors
         number = self._new_handle()
-        frame = self.ask(
-            "run", steps=steps, read=numbers, sent=sent, keep=number, blob=encoder.blob
-        )
+        run = messages.Run(steps, numbers, sent, encoder.headers, number)
+        answer, tensors = self.ask(run, messages.Returned, parts=encoder.parts)
         inputs = tuple(self._sent)
+        response = self._response(answer, tensors, number, inputs)
+        values = self._built(answer, response.attach(inputs), objects=True)
         with self.reading():
-            response = self._response_with_value(frame, number, inputs)
-            if type(response.structure) is not list or len(response.structure) != len(objects):
+            if type(values) is not list or len(values) != len(objects):
                 raise BrokenFrame("the number of values is not the number of objects read")
-        return list(fill(response.structure, response.attach(inputs)))
+        return values
 
     # Requests, within the limits
 
-    def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
-        """Send one request and return its answer, within the limits.
+    def ask(
+        self, request: messages.Request, *kinds: type[Reply], parts: Sequence[Bytes] = ()
+    ) -> tuple[Reply, list[Tensor]]:
+        """Send one request and return its answer, of one of these kinds, and the answer's tensors.
 
         Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
         """
-        return self._ask(question_of(do, blob=blob, **fields))
+        return self._ask(Question.of(request, parts), *kinds)
 
-    def _ask(self, question: Question) -> Frame:
-        reply = self._answer(question)
-        if "missing" in reply.body:
-            with self.reading():
-                missing = missing_name(reply.body, part(reply.body, "missing", str))
-            raise missing
-        if "raised" in reply.body:
+    def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
+        frame = self._answer(question)
+        with self.reading():
+            answer = frame.read(messages.ANSWER)
+            tensors = flat_tensors(answer.headers, frame.blob)
+            if type(answer) not in (*kinds, messages.Missing, messages.Raised):
+                raise BrokenFrame(f"an answer of another kind: {type(answer).__name__}")
+        if answer.returned is not None:
+            self.returned_line = answer.returned
+        if isinstance(answer, messages.Missing):
+            raise MissingName(answer.name, tuple(answer.names))
+        if isinstance(answer, messages.Raised):
             self._traffic.raised = True
-            with self.reading():
-                raised = student_error(part(reply.body, "raised", dict))
-            raise raised
-        return reply
+            raise student_error(answer)
+        return cast("Reply", answer), tensors
 
     def _answer(self, question: Question) -> Frame:
         """Return the answer to a question; while the check follows its plan, ask ahead."""
-        if question.do in NOT_PLANNED:
-            return self._receive(self._transmit(question))
+        if question.kind in NOT_PLANNED:
+            return self._receive(*self._transmit([question]))
         if self._recorded is not None:
             self._recorded.append(question)
         if self._planned is not None:
@@ -583,60 +592,58 @@ class StudentSession:
                 self._printed = self._printed_before = self.take_output()
                 self._warned = "keep"
             if self._planned.ask(question):
-                self._ahead += [self._transmit(one) for one in self._planned.due()]
+                self._ahead += self._transmit(self._planned.due())
                 return self._receive(self._ahead.popleft())
             if self._ahead and self._planned.binding:
                 self._off_plan = True
                 raise OffPlan
             self._drop_ahead()
-        return self._receive(self._transmit(question))
+        return self._receive(*self._transmit([question]))
 
-    def _transmit(self, question: Question) -> int:
-        """Send a question; return the number that its answer must have."""
-        worker = self.worker
-        number = next(self._numbers)
+    def _transmit(self, questions: Iterable[Question]) -> list[int]:
+        """Send questions; return the numbers that their answers must have."""
+        frames = {next(self._numbers): question for question in questions}
+        data = b"".join([self._framed(*one) for one in frames.items()])
+        if data:
+            self._within_limits(self.worker.channel.send, frames, data)
+        return list(frames)
+
+    def _framed(self, number: int, question: Question) -> bytes:
+        """Return a question's frame, with what the worker has to know besides."""
+        worker, scenario, source = self.worker, question.scenario, None
+        if scenario and scenario not in worker.scenarios:
+            source = scenario_with_definitions(self._scenarios, scenario)
         freed = worker.take_freed()
+        asked = messages.Asked(
+            cast("messages.Request", msgspec.Raw(question.message)),
+            freed,
+            self._forget_objects,
+            self._warned,
+            self._traced,
+            source,
+        )
         try:
-            extra: dict[str, Any] = {"id": number, "free": freed, "forget": self._forget_objects}
-            if self._traced is not None:
-                extra["trace"] = self._traced
-            if self._warned:
-                extra["warned"], self._warned = self._warned, ""
-            if question.scenario and question.scenario not in worker.scenarios:
-                extra["source"] = scenario_with_definitions(self._scenarios, question.scenario)
-            data = pack_text(joined(as_json(extra).encode("ascii"), question.text), question.blob)
+            data = framed(encode(asked), (question.blob,), number=number)
         except BrokenFrame:
             worker.freed.extend(freed)
             raise
-        self._forget_objects = False
-        with self._limited() as deadline:
-            worker.channel.send(data, deadline)
-        if question.scenario:
-            worker.scenarios.add(question.scenario)
-        self._awaited.append(number)
-        return number
+        self._forget_objects, self._warned = False, ""
+        if scenario:
+            worker.scenarios.add(scenario)
+        return data
 
     def _receive(self, number: int) -> Frame:
         """Return the answer with this number, and keep those that come before it."""
         while number not in self._answers:
-            with self._limited() as deadline:
-                reply = self.worker.channel.receive(deadline)
-                if not isinstance(reply.body, dict) or reply.body.get("id") != self._awaited[0]:
-                    raise crashed("the worker answered another question than it was asked")
-            self._answers[self._awaited.popleft()] = reply
-        reply = self._answers.pop(number)
-        if type(returned := reply.body.get("returned")) is int:
-            self.returned_line = returned
-        return reply
+            frame = self._within_limits(self.worker.channel.receive)
+            self._answers[frame.number] = frame
+        return self._answers.pop(number)
 
-    @contextlib.contextmanager
-    def _limited(self) -> Iterator[Deadline]:
-        """Give a block, which exchanges something with the worker, the deadline of one call."""
-        rest_of_lesson = self._lesson_deadline - time.monotonic()
-        seconds = min(self.limits.call_seconds, rest_of_lesson)
-        first = min(seconds, PATIENCE_SECONDS) if self._hung else seconds
+    def _within_limits(self, exchange: Callable[..., T], *data: Any) -> T:
+        """Send or receive something; if that fails, the worker is lost."""
+        self.clock.patience = PATIENCE_SECONDS if self._hung else math.inf
         try:
-            yield Deadline(first, functools.partial(self._extension, iter([seconds - first])))
+            return exchange(*data, self.clock)
         except WorkerLost as lost:
             raise self._lost(lost) from None
         except MemoryError:  # half of an answer may have been read
@@ -655,13 +662,12 @@ class StudentSession:
 
     def begin_again(self) -> Traffic:
         """Begin the check again, and go on without plans. What was sent ahead is not read."""
-        while self._awaited and self._worker is not None:
+        clock = Clock(SECONDS_OF_UNASKED)
+        while self._worker is not None and self._worker.channel.awaited:
             try:
-                self._worker.channel.receive(Deadline(SECONDS_OF_UNASKED))
+                self._worker.channel.receive(clock)
             except WorkerLost:
                 self.close()
-            else:
-                self._awaited.popleft()
         self._forget_answers()
         self._forget_objects = True
         self._warned = "restore"
@@ -672,26 +678,23 @@ class StudentSession:
         return self._traffic
 
     def _forget_answers(self) -> None:
-        self._awaited.clear()
         self._ahead.clear()
         self._answers.clear()
         self._planned = None
 
-    def _extension(self, rest: Iterator[float]) -> float:
-        """Return by how many seconds to extend a deadline that has been reached: how long the host
-        was busy, else once the ``rest`` of a call's time, unless a function hangs again.
+    def _put_off(self, starved: float) -> tuple[float, float]:
+        """Return by how many seconds to put off a call's limit and the lesson's, one of which has
+        passed: how long the host was busy, else once the rest of a call's time, unless a function
+        hangs again.
         """
-        if self._hurried:
-            return 0.0
-        seconds, began = self.starvation.seconds_since(), time.monotonic()
-        where = self._where(self.worker) if seconds or self._hung else []
+        began = time.monotonic()
+        where = self._where(self.worker) if starved or self._hung else []
         looked = time.monotonic() - began  # the grader's time, not the student's
-        if seconds and not self._endless(where):
-            self._lesson_deadline += seconds + looked
-            return seconds + looked
-        if not seconds and self._hung and not self._hung_before(where):
-            return next(rest, -looked) + looked
-        return 0.0
+        if starved and not self._endless(where):
+            return starved + looked, starved + looked
+        if not starved and self._hung and not self._hung_before(where):
+            return self.clock.take_rest() + looked, looked
+        return 0.0, 0.0
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
@@ -726,14 +729,15 @@ class StudentSession:
         for function in filter(None, map(self.source.function_at, where)):
             self._hung.setdefault(function, self._check_id)
         endless = self._endless(where)
-        if self.starvation.extreme and not before and not endless:
-            return self.starvation.fault(line)
+        busy = None if before or endless else self.clock.fault(line)
+        if busy is not None:
+            return busy
         facts = {}
         if endless:
             line, names = endless
             template, seconds = ENDLESS_WHILE if names else ENDLESS, self.limits.call_seconds
             facts = {"names": ", ".join(names)} if names else {}
-        elif time.monotonic() >= self._lesson_deadline:
+        elif self.clock.lesson_is_over:
             template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
         else:
             template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
@@ -777,12 +781,12 @@ class StudentSession:
             reason = f"an answer could not be read: {type(error).__name__}: {error}"
             raise EngineFault(reason) from error
 
-    def _response_with_value(
-        self, frame: Frame, number: int, inputs: tuple[Tensor, ...]
-    ) -> Response:
-        decoder = Decoder(frame.blob, strided=False, handle=self._object)
-        structure = decoder.decode(part(frame.body, "value", object))
-        return self._response(frame, number, decoder, structure, inputs)
+    def _built(
+        self, answer: messages.Returned, tensors: Sequence[Tensor], *, objects: bool = False
+    ) -> Any:
+        """Return the value in an answer, with these tensors, perhaps with stand-ins for objects."""
+        with self.reading():
+            return Builder(tensors, handle=self._object if objects else None).build(answer.value)
 
     def _object(self, described: Opaque, number: int) -> RemoteObject:
         """Return the stand-in for an object in an answer."""
@@ -791,32 +795,31 @@ class StudentSession:
 
     def _response(
         self,
-        frame: Frame,
+        answer: messages.Returned | messages.Gradients,
+        tensors: list[Tensor],
         number: int,
-        decoder: Decoder,
-        structure: Any,
         inputs: tuple[Tensor, ...],
     ) -> Response:
-        """Return the decoded answer; note what the student's code wrote into its copies."""
-        handle = GraphHandle(self.worker, number) if part(frame.body, "kept", bool) else None
-        tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
-        self._note_writes(frame, decoder, inputs)
-        return Response(structure, tensors, requires_grad, handle, self)
+        """Return an answer's tensors; note what the student's code wrote into its copies."""
+        count = len(tensors) - len(answer.written)
+        with self.reading():
+            for one, left in zip(answer.written, tensors[count:], strict=True):
+                self._note_write(one.position, left, inputs)
+        requires_grad = [
+            one.requires_grad and one.dtype in MAY_REQUIRE_GRAD for one in answer.headers[:count]
+        ]
+        handle = GraphHandle(self.worker, number) if answer.kept else None
+        return Response(tensors[:count], requires_grad, handle, self)
 
-    def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Note writes into the copies of inputs: unless they are allowed, the check can't pass."""
-        for pair in part(frame.body, "mutated", list):
-            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
-                raise BrokenFrame("a malformed entry for a changed input")
-            slot = decoder.decode(pair[1])
-            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
-                raise BrokenFrame("a changed input that is not a tensor of this call")
-            left, tensor = decoder.tensors[slot.index], inputs[pair[0]]
-            if left.shape != tensor.shape or left.dtype != tensor.dtype:
-                raise BrokenFrame("an input came back in another shape")
-            self._traffic.copies.note(tensor, left)
-            self._traffic.wrote |= not self._traffic.writing_allowed
-        decoder.finish()
+    def _note_write(self, position: int, left: Tensor, inputs: tuple[Tensor, ...]) -> None:
+        """Note a write into the copy of an input: unless it is allowed, the check can't pass."""
+        if position >= len(inputs):
+            raise BrokenFrame("a changed input that is not a tensor of this call")
+        tensor = inputs[position]
+        if left.shape != tensor.shape or left.dtype != tensor.dtype:
+            raise BrokenFrame("an input came back in another shape")
+        self._traffic.copies.note(tensor, left)
+        self._traffic.wrote |= not self._traffic.writing_allowed
 
 
 def random_numbers() -> Iterator[int]:
@@ -825,46 +828,14 @@ def random_numbers() -> Iterator[int]:
         yield from struct.unpack("=256Q", secrets.token_bytes(2048))
 
 
-def joined(one: bytes, other: bytes) -> bytes:
-    """Return the JSON of an object that has the entries of two."""
-    return b"%b,%b" % (one[:-1], other[1:])
-
-
-def part(body: Any, key: str, *kinds: type) -> Any:
-    """Return a part of an answer; raise BrokenFrame if it is missing or has the wrong type."""
-    if not isinstance(body, dict) or key not in body:
-        raise BrokenFrame(f"an answer without {key!r}")
-    if not isinstance(body[key], kinds):
-        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
-    return body[key]
-
-
-def missing_name(body: Any, name: str) -> MissingName:
-    """Return a MissingName from a worker's answer, which has the names that exist."""
-    present = part(body, "names", list)[:100]
-    if not all(isinstance(one, str) for one in present):
-        raise BrokenFrame("an answer with names that are not strings")
-    return MissingName(name[:80], tuple(one[:80] for one in present))
-
-
-def student_error(data: dict[str, Any]) -> StudentCodeError:
-    """Return a StudentCodeError from a worker's ``raised``."""
-    line = data.get("line")
-    ancestors = data.get("ancestors", [])
-    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
-        raise BrokenFrame("an exception whose class names are not strings")
+def student_error(raised: messages.Raised) -> StudentCodeError:
     return StudentCodeError(
-        part(data, "type", str)[:200],
-        part(data, "message", str)[:4000],
-        line=line if type(line) is int and 0 < line < MAX_LINE else None,
-        ancestors=tuple(name[:200] for name in ancestors[:20]),
-        raised_here=data.get("raised_here") is True,
+        raised.type_name,
+        raised.message,
+        line=raised.line,
+        ancestors=tuple(raised.ancestors),
+        raised_here=raised.raised_here,
     )
-
-
-def decoded(reply: Frame) -> Any:
-    """Return the value in a reply, with its tensors."""
-    return decode(part(reply.body, "value", object), reply.blob, strided=False)
 
 
 def scenario_names(scenarios: str) -> set[str]:

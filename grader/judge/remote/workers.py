@@ -28,7 +28,7 @@ from grader.judge.remote.channel import (
     CHUNK,
     MAX_CHUNKS,
     Channel,
-    Deadline,
+    Clock,
     Output,
     PipeChannel,
     SocketChannel,
@@ -110,7 +110,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     has run yet, so a failure is a grader fault.
     """
     try:
-        frame = channel.receive(Deadline(START_SECONDS))
+        frame = channel.receive(Clock(START_SECONDS))
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(

@@ -1,8 +1,9 @@
 """Encode what crosses the border between judge and worker; both sides share this code.
 
-* ``frames``: a message is one frame: JSON and a blob of raw bytes, both with a checked length. No
-  torch.
-* ``values``: Python values, tensors among them, as tagged data, and back; exceptions as plain data.
+* ``frames``: a message is one frame: MessagePack and a blob of raw bytes, both with a checked
+  length. No torch.
+* ``messages``: the type of each request and each answer; exceptions as plain data.
+* ``values``: Python values, tensors among them, as nodes of a message, and back.
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.
 * ``trace``: the graph behind a tensor as plain data.

@@ -1,51 +1,44 @@
-"""Encode values as tagged data, for calls, replies and scenarios' measurements in a frame.
+"""Encode values for calls, answers and scenarios' measurements: as nodes, which a message contains.
 
-====================  =====================================================================
-Python                JSON
-====================  =====================================================================
+====================  ======================================================================
+Python                MessagePack
+====================  ======================================================================
 None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
 float, str            counts as its base, and NumPy's float64, integers and bool as Python's)
-list                  an array
-anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``,
-                      ``bytes``, ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``,
-                      ``object``, ``opaque``
-====================  =====================================================================
+anything else         a ``Node``: an array whose first item, the tag, says which
+====================  ======================================================================
 
-A tensor is a header, ``[dtype, shape, strides, offset, bytes, requires_grad]``; its raw bytes are
-in the frame's blob, in the order of first occurrence. A tensor that occurs again is sent as
-``{"tensor": index}``. There are two layouts, because only one direction is trusted. *Strided*, from
-the judge: strides, offset and expansion are kept, so that a non-contiguous tensor is non-contiguous
-on the other side. *Contiguous*, from the worker: exactly as many bytes as the shape says, so that a
-small message can't claim a large tensor.
+A message has the headers of its tensors in a list, their raw bytes are in the frame's blob, in the
+same order, and a ``TensorAt`` stands for each occurrence. There are two layouts, because only one
+direction is trusted. *Strided*, from the judge: strides, offset and expansion are kept, so that a
+non-contiguous tensor is non-contiguous on the other side. *Flat*, from the worker: exactly as many
+bytes as the shape says, so that a small message can't claim a large tensor.
 
-A value without a tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name
-and a short text, for messages. For a function or a method that text is the name. In the answer to a
-call such a value is an ``object``: it also has a number, by which the judge can use it.
+A value without a node (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's
+name and a short text, for messages. For a function or a method that text is the name. In the answer
+to a call such a value also has a number, by which the judge can use it.
 
-The keys in a decoded value are limited, because an attacker can choose integers and tuples that all
-have the same hash. A table of n such keys takes n² steps to build: 10 ms for 2,000 keys, four
-minutes for 330,000.
+The keys in a value are limited, because an attacker can choose integers and tuples that all have
+the same hash. A table of n such keys takes n² steps to build: 10 ms for 2,000 keys, four minutes
+for 330,000.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import io
-import linecache
 import math
 import re
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Annotated, Any, Literal, cast
 
 import numpy
 import torch
+from msgspec import Meta, Struct
 from torch import Tensor
 
-from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
+from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame, Bytes
 from grader.worker.wire.program import Program, Register
 
 MAX_DIMS = 16
@@ -54,6 +47,10 @@ MAX_EMPTY = 1 << 16
 """The limit for the product of an empty tensor's nonzero dimensions, because lists made from it
 grow with that.
 """
+MAX_DEPTH = 64
+MAX_TEXT = 4000
+MAX_NUMBER = 1 << 62
+MAX_KEYS = 2000
 
 DTYPES: dict[str, torch.dtype] = {
     name: getattr(torch, name)
@@ -62,6 +59,71 @@ DTYPES: dict[str, torch.dtype] = {
     ).split()
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+MAY_REQUIRE_GRAD = {
+    name for name, dtype in DTYPES.items() if dtype.is_floating_point or dtype.is_complex
+}
+
+Text = Annotated[str, Meta(max_length=MAX_TEXT)]
+Shape = Annotated[list[Annotated[int, Meta(ge=0, lt=MAX_SIZE)]], Meta(max_length=MAX_DIMS)]
+
+
+class Node(Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    """What crosses as an array: messages, and the parts of values."""
+
+
+# Tensors
+
+
+class Flat(Node):
+    """A worker's tensor: its bytes are its elements, row by row."""
+
+    dtype: str
+    shape: Shape
+    requires_grad: bool
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape) * DTYPES[self.dtype].itemsize
+
+    def tensor(self, raw: Bytes) -> Tensor:
+        """Return the tensor, which does not require grad."""
+        if not raw:
+            return torch.empty(self.shape, dtype=DTYPES[self.dtype])
+        flat = _elements(raw, DTYPES[self.dtype])
+        return flat if len(self.shape) == 1 else flat.set_(flat.untyped_storage(), 0, self.shape)  # type: ignore[call-overload]
+
+
+class Strided(Node):
+    """A judge's tensor: its bytes are its part of the memory, which has gaps and repetitions."""
+
+    dtype: str
+    shape: list[int]
+    strides: list[int]
+    offset: int
+    size: int
+    requires_grad: bool
+
+    def tensor(self, raw: Bytes) -> Tensor:
+        """Return the tensor. It is a leaf, and not a view of another."""
+        dtype = DTYPES[self.dtype]
+        if raw:
+            flat = _elements(
+                bytes(self.offset * dtype.itemsize) + raw if self.offset else raw, dtype
+            )
+            if self.strides != [1] or self.offset:
+                flat.set_(flat.untyped_storage(), self.offset, self.shape, self.strides)
+        else:
+            flat = torch.empty_strided(self.shape, self.strides, dtype=dtype)
+        return flat.requires_grad_() if self.requires_grad else flat
+
+
+def _elements(raw: Bytes, dtype: torch.dtype) -> Tensor:
+    """Return a copy of the bytes as a tensor. A bool that is neither 0 nor 1 would be undefined
+    behavior.
+    """
+    if dtype is torch.bool:
+        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
+    return torch.frombuffer(bytearray(raw), dtype=dtype)
 
 
 def carried(tensor: Tensor) -> bool:
@@ -69,108 +131,180 @@ def carried(tensor: Tensor) -> bool:
     return tensor.dtype in DTYPE_NAMES and tensor.layout is torch.strided and tensor.is_cpu
 
 
-def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
-    """Return a carried tensor's header and bytes; raise BrokenFrame over the cap."""
-    plain = tensor.detach()
-    if plain.is_conj() or plain.is_neg():
-        plain = plain.resolve_conj().resolve_neg()
-    if plain.numel() and not plain.data_ptr():
-        plain = plain.clone()  # autograd's zeros may have no memory
-    shape, count = list(plain.shape), plain.numel()
-    if strided:
-        strides, offset = list(plain.stride()), plain.storage_offset()
-        if count and not plain.is_contiguous():
-            count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-    else:
-        plain = plain.contiguous()
-        strides, offset = None, 0
-    size = count * plain.itemsize
-    if size > MAX_BLOB_BYTES:
-        raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
-    header = [DTYPE_NAMES[tensor.dtype], shape, strides, offset, size, tensor.requires_grad]
+def flat_of(tensor: Tensor) -> tuple[Flat, Bytes]:
+    """Return a tensor's header and bytes, perhaps its memory itself; raise BrokenFrame if it can't
+    cross.
+    """
+    plain = _plain(tensor)
+    if not plain.is_contiguous():
+        plain = plain.detach().contiguous()
+    header = Flat(DTYPE_NAMES[plain.dtype], list(plain.shape), tensor.requires_grad)
+    return header, _memory(plain, _within(plain.numel() * plain.itemsize))
+
+
+def strided_of(tensor: Tensor) -> tuple[Strided, bytes]:
+    """Return a tensor's header and a copy of its bytes; raise BrokenFrame if it can't cross."""
+    plain = _plain(tensor)
+    shape, strides, count = list(plain.shape), list(plain.stride()), plain.numel()
+    if count and not plain.is_contiguous():
+        count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    size, offset = _within(count * plain.itemsize), int(plain.storage_offset())
+    name = DTYPE_NAMES[plain.dtype]
+    header = Strided(name, shape, strides, offset, size, tensor.requires_grad)
     return header, ctypes.string_at(plain.data_ptr(), size) if size else b""
 
 
-def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
-    """Return the tensor, and whether its header says that it requires grad. Only a tensor from a
-    trusted sender then requires grad.
+def _plain(tensor: Tensor) -> Tensor:
+    """Return a tensor of the same values that has them in memory as they are."""
+    if not carried(tensor):
+        raise BrokenFrame(f"a tensor of {_kind(tensor)}")
+    if tensor.is_conj() or tensor.is_neg():
+        return tensor.detach().resolve_conj().resolve_neg()
+    if tensor.numel() and not tensor.data_ptr():
+        return tensor.detach().clone()  # autograd's zeros may have no memory
+    return tensor
 
-    With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise BrokenFrame,
-    or whatever torch and Python raise for a malformed header.
+
+def _kind(tensor: Tensor) -> str:
+    return f"{tensor.dtype} on {tensor.device}, {tensor.layout}"
+
+
+def _within(size: int) -> int:
+    if size > MAX_BLOB_BYTES:
+        raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
+    return size
+
+
+def _memory(tensor: Tensor, size: int) -> Bytes:
+    """Return a tensor's memory itself, which lives as long as what is returned."""
+    memory: Any = (ctypes.c_char * size).from_address(tensor.data_ptr())
+    memory.tensor = tensor
+    return cast("memoryview", memory)
+
+
+def flat_tensors(headers: Sequence[Flat], blob: Bytes) -> list[Tensor]:
+    """Return the tensors of a worker's message; raise BrokenFrame unless the blob has exactly the
+    bytes of their elements.
     """
-    dtype_name, shape, strides, offset, _, requires_grad = header
-    dtype = DTYPES[dtype_name]
-    if not isinstance(shape, list) or len(shape) > MAX_DIMS:
-        raise BrokenFrame("a tensor whose shape is not a shape")
-    for n in shape:
-        if type(n) is not int or not 0 <= n < MAX_SIZE:
-            raise BrokenFrame("a tensor whose shape is not a shape")
-    if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
-        raise BrokenFrame("a tensor without elements whose shape is out of proportion")
-    wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
-    if strided:
-        tensor = _strided(raw, dtype, shape, strides, offset)
-        return tensor.requires_grad_() if wants else tensor, wants
-    if math.prod(shape) * dtype.itemsize != len(raw):
-        raise BrokenFrame("a tensor whose bytes don't fit its shape")
-    return _contiguous(raw, dtype, shape), wants
+    for one in headers:
+        if one.dtype not in DTYPES:
+            raise BrokenFrame(f"a tensor of an unknown dtype {one.dtype[:40]!r}")
+        if 0 in one.shape and math.prod(n for n in one.shape if n) > MAX_EMPTY:
+            raise BrokenFrame("a tensor without elements whose shape is out of proportion")
+    return [one.tensor(raw) for one, raw in zip(headers, cut(headers, blob), strict=True)]
 
 
-def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
-    if dtype is torch.bool:
-        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
-    return torch.frombuffer(bytearray(raw), dtype=dtype)
+def cut(headers: Sequence[Flat | Strided], blob: Bytes) -> list[memoryview]:
+    """Return the bytes of each tensor; raise BrokenFrame if they are not exactly the blob."""
+    view, start, parts = memoryview(blob), 0, []
+    for one in headers:
+        end = start + one.size
+        parts.append(view[start:end])
+        start = end
+    if start != len(view):
+        raise BrokenFrame(f"tensors of {start:,} bytes in a blob of {len(view):,}")
+    return parts
 
 
-def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
-    if not raw:
-        return torch.empty(shape, dtype=dtype)
-    flat = _flat(raw, dtype)
-    return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
+# Values
 
 
-def _strided(
-    raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int
-) -> Tensor:
-    if not raw:
-        return torch.empty_strided(shape, strides, dtype=dtype)
-    flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)
-    return flat if strides == [1] and not offset else _placed(flat, offset, shape, strides)
+CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {"list": list, "tuple": tuple, "set": set}
 
 
-def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """Return the tensor with other strides in its own storage, so it is not a view of another."""
-    storage = flat.untyped_storage()
-    if strides is None:
-        return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
-    return flat.set_(storage, offset, shape, strides)
+class Items(Node, tag=0):
+    """A list, tuple or set."""
+
+    kind: Literal["list", "tuple", "set"]
+    items: list[Value]
 
 
-MAX_KEYS = 2000
+class Dict(Node, tag=1):
+    """A dict: its keys, and as many values."""
+
+    keys: list[Value]
+    items: list[Value]
 
 
-class KeyBudget:
-    """How many keys of dicts and elements of sets one value may still have."""
+class TensorAt(Node, tag=2):
+    """The tensor with this index in the message's list."""
 
-    def __init__(self) -> None:
-        self._left = MAX_KEYS
-
-    def spend(self, keys: list[Any]) -> None:
-        """Count keys, including the parts of tuples; raise BrokenFrame over the cap."""
-        todo = list(keys)
-        while todo:
-            value = todo.pop()
-            self._left -= 1
-            if self._left < 0:
-                raise BrokenFrame(f"dicts and sets with more than {MAX_KEYS:,} keys")
-            if isinstance(value, list):
-                todo += value
-            elif isinstance(value, dict):
-                todo += value.values()
+    index: Annotated[int, Meta(ge=0)]
 
 
-PLAIN = frozenset((type(None), bool, int, float, str))
-"""Values that stand for themselves."""
+class Complex(Node, tag=3):
+    """A complex number."""
+
+    real: float
+    imag: float
+
+
+class Raw(Node, tag=4):
+    """Bytes; or a text with lone surrogates, which is not valid UTF-8."""
+
+    data: bytes
+    text: bool
+
+
+class Digits(Node, tag=5):
+    """An integer that MessagePack can't hold, in decimal."""
+
+    digits: Text
+
+
+class Omitted(Node, tag=6):
+    """``...``"""
+
+
+class Dtype(Node, tag=7):
+    """A dtype of torch by its name."""
+
+    name: Text
+
+
+class Described(Node, tag=8):
+    """An ``Opaque``; with a number, it is an object that the worker keeps."""
+
+    type_name: Text
+    text: Text
+    number: Annotated[int, Meta(gt=0, lt=MAX_NUMBER)] | None
+
+
+class ObjectRef(Node, tag=9):
+    """From the judge: an object that the worker keeps."""
+
+    number: int
+
+
+class StudentAt(Node, tag=10):
+    """From the judge: a name in the student's module."""
+
+    path: str
+
+
+class RegisterAt(Node, tag=11):
+    """From the judge: a register of a program."""
+
+    index: int
+
+
+class ProgramOf(Node, tag=12):
+    """From the judge: a program (``Program.as_parts``)."""
+
+    parts: list[Value]
+
+
+Value = (
+    bool | int | float | str | Items | Dict | TensorAt | Complex | Raw | Digits
+    | Omitted | Dtype | Described | ObjectRef | StudentAt | RegisterAt | ProgramOf | None
+)  # fmt: skip
+
+SMALLEST, LARGEST = -(1 << 63), (1 << 64) - 1
+"""The integers that MessagePack holds."""
+DIRECT = frozenset((type(None), bool, float))
+"""Values that stand for themselves, whatever they are."""
+PLAIN = DIRECT | {int, str}
+"""Values that stand for themselves, except the largest integers and texts with surrogates."""
 
 
 @dataclass(frozen=True)
@@ -181,25 +315,11 @@ class Opaque:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectRef:
-    """The number of an object that the worker keeps."""
-
-    number: int
-
-
 class StudentRef:
     """A name in the student's module, as an argument: ``Sigmoid``, ``Sigmoid.apply``."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-
-
-@dataclass(frozen=True, slots=True)
-class TensorRef:
-    """The position of tensor number ``index`` in a decoded structure, before ``fill``."""
-
-    index: int
 
 
 def walk(value: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -227,22 +347,26 @@ def leaves(value: Any) -> list[Any]:
     return found
 
 
-def fill(structure: Any, tensors: Sequence[Tensor]) -> Any:
-    """Return the structure with each ``TensorRef`` replaced by its tensor."""
-    if not tensors:
-        return structure
-    return walk(structure, lambda one: tensors[one.index] if isinstance(one, TensorRef) else one)
+class KeyBudget:
+    """How many keys of dicts and elements of sets one value may still have."""
 
+    def __init__(self) -> None:
+        self._left = MAX_KEYS
 
-MAX_DEPTH = 64
-MAX_TEXT = 4000
-MAX_NUMBER = 1 << 62
-MALFORMED = (ValueError, TypeError, LookupError, OverflowError, RuntimeError, AttributeError)
-"""What Python and torch raise for malformed data, except MemoryError."""
+    def spend(self, keys: Iterable[Any]) -> None:
+        """Count keys, including the parts of tuples; raise BrokenFrame over the cap."""
+        todo = list(keys)
+        while todo:
+            self._left -= 1
+            if self._left < 0:
+                raise BrokenFrame(f"dicts and sets with more than {MAX_KEYS:,} keys")
+            if type(key := todo.pop()) is Items:
+                todo += key.items
 
 
 class Encoder:
-    """Encodes values as JSON data; collects distinct ``tensors`` and their bytes (``blob``).
+    """Encodes values as nodes; collects distinct ``tensors``, their ``headers`` and bytes
+    (``parts``).
 
     ``keep`` keeps an object that can't cross and returns its number.
     """
@@ -251,86 +375,105 @@ class Encoder:
         self.strided = strided
         self._keep = keep
         self.tensors: list[Tensor] = []
-        self._parts: list[bytes] = []
+        self.headers: list[Any] = []
+        self.parts: list[Bytes] = []
         self._keys = KeyBudget()
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, TensorAt] = {}
 
-    @property
-    def blob(self) -> bytes:
-        return b"".join(self._parts)
-
-    def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return JSON data; raise BrokenFrame if nested too deep or over the cap."""
-        if type(value) in PLAIN:
-            return value
+    def encode(self, value: Any, depth: int = 0) -> Value:
+        """Return a node; raise BrokenFrame if nested too deep or over a cap."""
+        kind = type(value)
+        if kind in DIRECT or (kind is int and SMALLEST <= value <= LARGEST):
+            return value  # type: ignore[no-any-return]
+        if kind is str and value.isascii():
+            return value  # type: ignore[no-any-return]
         if isinstance(value, Tensor):
             return self._tensor(value)
         if depth > MAX_DEPTH:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
-        if isinstance(value, list):
-            return self._several(value, depth)
-        if isinstance(value, tuple):
-            return {"tuple": self._several(value, depth)}
+        if isinstance(value, list | tuple):
+            items = self.several(value, depth)
+            return Items("list" if isinstance(value, list) else "tuple", items)
         if isinstance(value, dict):
-            pairs = [self._several(pair, depth) for pair in value.items()]
-            self._keys.spend([key for key, _ in pairs])
-            return {"dict": pairs}
+            pairs = list(value.items())
+            keys = self.several([key for key, _ in pairs], depth)
+            self._keys.spend(keys)
+            return Dict(keys, self.several([item for _, item in pairs], depth))
         if isinstance(value, set | frozenset):
-            items = self._several(value, depth)
+            items = self.several(value, depth)
             self._keys.spend(items)
-            return {"set": items}
+            return Items("set", items)
         return self._scalar(value)
 
-    def _several(self, items: Iterable[Any], depth: int) -> list[Any]:
-        """Encode several items; most stand for themselves, which saves a call."""
-        return [item if type(item) in PLAIN else self.encode(item, depth + 1) for item in items]
+    def several(self, items: Iterable[Any], depth: int = 0) -> list[Value]:
+        """Encode several items; many stand for themselves, which saves a call."""
+        return [item if type(item) in DIRECT else self.encode(item, depth + 1) for item in items]
 
-    def _scalar(self, value: Any) -> Any:
+    def _scalar(self, value: Any) -> Value:
+        if isinstance(value, str):
+            return _text(str.__str__(value))
         if isinstance(value, float):
             return float(value)
         # For the type stubs a timedelta64 is not an integer; for Python it is.
         if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):  # type: ignore[unreachable]
-            return int(value)
+            return _integer(int(value))
         if isinstance(value, numpy.bool_):
             return bool(value)
-        if isinstance(value, str):
-            return str.__str__(value)
         if isinstance(value, complex):
-            return {"complex": [value.real, value.imag]}
+            return Complex(value.real, value.imag)
         if isinstance(value, bytes):
-            return {"bytes": value.hex()}
+            return Raw(bytes(value), False)
         if value is Ellipsis:
-            return {"ellipsis": 0}
+            return Omitted()
         if isinstance(value, torch.dtype):
-            return {"dtype": str(value)}
-        if isinstance(value, Program) and self.strided:
-            return {"program": [self.encode(part, 1) for part in value.as_parts()]}
-        if isinstance(value, Register) and self.strided:
-            return {"register": value.index}
+            return Dtype(str(value))
         if isinstance(value, StudentRef):
-            return {"student": value.path}
-        if isinstance(value, ObjectRef) and self.strided:
-            return {"object": value.number}
-        described = [type(value).__name__, _method_name(value)]
-        if self._keep is not None:
-            return {"object": [*described, self._keep(value)]}
-        return {"opaque": described}
+            return StudentAt(value.path)
+        if self.strided and isinstance(value, ObjectRef):
+            return value
+        if self.strided and isinstance(value, Register):
+            return RegisterAt(value.index)
+        if self.strided and isinstance(value, Program):
+            return ProgramOf(self.several(value.as_parts()))
+        number = None if self._keep is None else self._keep(value)
+        return Described(shortened(type(value).__name__), shortened(_name(value)), number)
 
-    def _tensor(self, tensor: Tensor) -> Any:
+    def _tensor(self, tensor: Tensor) -> Value:
         known = self._seen.get(id(tensor))
         if known is not None:
-            return {"tensor": known}
+            return known
         if not carried(tensor):
-            kind = f"{tensor.dtype} on {tensor.device}, {tensor.layout}"
-            return {"opaque": [type(tensor).__name__, kind]}
-        header, raw = packed(tensor, strided=self.strided)
-        self._seen[id(tensor)] = len(self.tensors)
+            return Described(shortened(type(tensor).__name__), _kind(tensor), None)
+        return self.add(tensor)
+
+    def add(self, tensor: Tensor) -> TensorAt:
+        """Add a carried tensor, even if it has been added before."""
+        header, raw = strided_of(tensor) if self.strided else flat_of(tensor)
+        self._seen[id(tensor)] = at = TensorAt(len(self.tensors))
         self.tensors.append(tensor)
-        self._parts.append(raw)
-        return {"tensor": header}
+        self.headers.append(header)
+        self.parts.append(raw)
+        return at
 
 
-def _method_name(value: Any) -> str:
+def _text(value: str) -> str | Raw:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return Raw(value.encode("utf-8", "surrogatepass"), True)
+    return value
+
+
+def _integer(value: int) -> int | Digits:
+    if SMALLEST <= value <= LARGEST:
+        return value
+    try:
+        return Digits(str(value))
+    except ValueError as error:  # too many digits
+        raise BrokenFrame(str(error)) from None
+
+
+def _name(value: Any) -> str:
     """Return the name of a method or a built-in function without running the student's code."""
     function = value.__func__ if type(value) is MethodType else value
     if type(function) in (FunctionType, BuiltinFunctionType):
@@ -338,197 +481,106 @@ def _method_name(value: Any) -> str:
     return ""
 
 
-def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
-    """Encode several tensors one by one, even if one object occurs twice."""
-    metas, parts = [], []
-    for tensor in tensors:
-        encoder = Encoder(strided=strided)
-        metas.append(encoder.encode(tensor))
-        parts.append(encoder.blob)
-    return metas, b"".join(parts)
+SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-class Decoder:
-    """Decodes JSON data.
+def shortened(text: str, most: int = MAX_TEXT) -> str:
+    """Return the beginning of a text, with lone surrogates replaced."""
+    return SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str.__str__(text)[:most])
 
-    ``tensors`` are those that it built, in order; ``requires_grad`` has the flag of each header.
-    With ``strided``, the sender is trusted with strides, otherwise with nothing. ``handle``
-    makes the stand-in for an object that the sender keeps; without it, that is ``Opaque``.
+
+UNBUILDABLE = (ValueError, TypeError, LookupError, OverflowError, RuntimeError, AttributeError)
+"""What Python and torch raise for malformed nodes, except MemoryError."""
+
+
+class Builder:
+    """Builds values from nodes, with these tensors in place.
+
+    ``handle`` makes the stand-in for an object that the worker keeps; without it, that is
+    ``Opaque``. Only the worker has ``student``, which returns what a name stands for, and the
+    ``objects`` that it keeps. It takes programs; the judge takes nothing that runs.
     """
 
     def __init__(
         self,
-        blob: bytes | bytearray | memoryview,
+        tensors: Sequence[Tensor],
         *,
-        strided: bool,
-        student: Callable[[str], Any] | None = None,
         handle: Callable[[Opaque, int], Any] | None = None,
+        student: Callable[[str], Any] | None = None,
+        objects: Mapping[int, Any] | None = None,
+        trusted: bool = False,
     ) -> None:
-        self.blob = memoryview(blob)
-        self.strided = strided
-        self.student = student
-        self.handle = handle
-        self.tensors: list[Tensor] = []
-        self.requires_grad: list[bool] = []
+        self._tensors = tensors
+        self._handle = handle
+        self._student = student
+        self._objects = objects
+        self._trusted = trusted
         self._keys = KeyBudget()
-        self._position = 0
 
-    def decode(self, data: Any) -> Any:
-        """Return the value, with a ``TensorRef`` for each tensor; raise only BrokenFrame, or
-        MemoryError, which is left to the caller.
+    def build(self, node: Value) -> Any:
+        """Return the value. For an untrusted node, raise only BrokenFrame, or MemoryError, which is
+        left to the caller.
         """
         try:
-            return self._decode(data, 0)
-        except BrokenFrame:
-            raise
-        except MALFORMED as error:
+            return self._build(node, 0)
+        except UNBUILDABLE as error:
+            if self._trusted:
+                raise
             reason = f"a value that is not what its tag says: {type(error).__name__}"
             raise BrokenFrame(reason) from None
 
-    def finish(self) -> None:
-        """Raise BrokenFrame unless every byte of the blob has been used."""
-        if self._position != len(self.blob):
-            raise BrokenFrame(f"{len(self.blob) - self._position} bytes that no tensor claims")
-
-    def _decode(self, data: Any, depth: int) -> Any:
-        if type(data) in PLAIN:
-            return data
+    def _build(self, node: Any, depth: int) -> Any:
+        kind = type(node)
+        if kind in PLAIN:
+            return node
+        if kind is TensorAt:
+            return self._tensors[node.index]
         if depth > MAX_DEPTH + 2:
             raise BrokenFrame(f"a value nested deeper than {MAX_DEPTH} levels")
-        if isinstance(data, list):
-            return self._several(data, depth)
-        if not isinstance(data, dict) or len(data) != 1:
-            raise BrokenFrame("an object that is not a tagged value")
-        ((tag, body),) = data.items()
-        if tag == "tensor":
-            return self._tensor(body)
-        if tag == "tuple":
-            return tuple(self._several(_array(body), depth))
-        if tag == "dict":
-            self._keys.spend([key for key, _ in _array(body)])
-            return {self._decode(k, depth + 1): self._decode(v, depth + 1) for k, v in body}
-        if tag == "set":
-            self._keys.spend(_array(body))
-            return {self._decode(item, depth + 1) for item in body}
-        return self._leaf(tag, body)
+        if kind is Items:
+            if node.kind == "set":
+                self._keys.spend(node.items)
+            return CONTAINERS[node.kind](self._several(node.items, depth))
+        if kind is Dict:
+            self._keys.spend(node.keys)
+            keys, items = self._several(node.keys, depth), self._several(node.items, depth)
+            return dict(zip(keys, items, strict=True))
+        return self._leaf(node)
 
-    def _several(self, items: list[Any], depth: int) -> list[Any]:
-        return [item if type(item) in PLAIN else self._decode(item, depth + 1) for item in items]
+    def _several(self, nodes: list[Any], depth: int) -> list[Any]:
+        return [node if type(node) in PLAIN else self._build(node, depth + 1) for node in nodes]
 
-    def _leaf(self, tag: str, body: Any) -> Any:
-        if tag == "complex":
-            real, imag = _array(body)
-            return complex(float(real), float(imag))
-        if tag == "bytes":
-            return bytes.fromhex(body)
-        if tag == "ellipsis":
-            return Ellipsis
-        if tag == "dtype":
-            return DTYPES.get(
-                str(body).removeprefix("torch."), Opaque("dtype", str(body)[:MAX_TEXT])
-            )
-        if tag == "opaque":
-            name, text = _array(body)
-            return Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
-        if tag == "object":
-            return self._object(body)
-        if self.strided and tag == "register":
-            return Register(int(body))
-        if self.strided and tag == "program":
-            parts = [self._decode(part, 1) for part in _array(body)]
-            return Program(*fill(parts, self.tensors)).as_function()
-        if self.strided and tag == "student" and self.student is not None:
-            return self.student(str(body))
-        raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
-
-    def _object(self, body: Any) -> Any:
-        if self.strided:
-            return ObjectRef(int(body))
-        name, text, number = _array(body)
-        opaque = Opaque(str(name)[:MAX_TEXT], str(text)[:MAX_TEXT])
-        if type(number) is not int or not 0 < number < MAX_NUMBER:
-            raise BrokenFrame("an object without a number")
-        return opaque if self.handle is None else self.handle(opaque, number)
-
-    def _tensor(self, body: Any) -> TensorRef:
-        if type(body) is int and 0 <= body < len(self.tensors):
-            return TensorRef(body)
-        header = _array(body)
-        size = header[4]
-        if type(size) is not int or size < 0:
-            raise BrokenFrame("a tensor whose number of bytes is not a count")
-        start, end = self._position, self._position + size
-        if end > len(self.blob):
-            raise BrokenFrame("a tensor with fewer bytes than it claims")
-        tensor, requires = unpacked(header, self.blob[start:end], strided=self.strided)
-        self._position = end
-        self.tensors.append(tensor)
-        self.requires_grad.append(requires)
-        return TensorRef(len(self.tensors) - 1)
-
-
-def _array(data: Any) -> list[Any]:
-    if not isinstance(data, list):
-        raise BrokenFrame("a tagged value without its array")
-    return data
-
-
-def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) -> Any:
-    """Return one value with its tensors in place."""
-    decoder = Decoder(blob, strided=strided)
-    structure = decoder.decode(data)
-    decoder.finish()
-    return fill(structure, decoder.tensors)
+    def _leaf(self, node: Any) -> Any:
+        match node:
+            case Complex(real, imag):
+                return complex(real, imag)
+            case Raw(data, text):
+                return data.decode("utf-8", "surrogatepass") if text else data
+            case Digits(digits):
+                return int(digits)
+            case Omitted():
+                return Ellipsis
+            case Dtype(name):
+                return DTYPES.get(name.removeprefix("torch."), Opaque("dtype", name))
+            case Described(type_name, text, number):
+                opaque = Opaque(type_name, text)
+                return (
+                    opaque if number is None or not self._handle else self._handle(opaque, number)
+                )
+            case ObjectRef(number) if self._trusted:
+                return node if self._objects is None else self._objects[number]
+            case StudentAt(path) if self._student is not None:
+                return self._student(path)
+            case RegisterAt(index) if self._trusted:
+                return Register(index)
+            case ProgramOf(parts) if self._trusted:
+                return Program(*self._several(parts, 0)).as_function()
+        raise BrokenFrame(f"a {type(node).__name__}, which only the judge sends")
 
 
 def round_trip(value: Any) -> Any:
-    """Return the value as the other side would get it: copied, and opaque if it has no tag."""
+    """Return the value as the other side would get it: copied, and opaque if it has no node."""
     encoder = Encoder(strided=True)
-    data = encoder.encode(value)
-    return decode(data, encoder.blob, strided=True)
-
-
-def explain(error: BaseException, filename: str) -> dict[str, Any]:
-    """Return an exception as plain data: type, ancestors, message, the innermost line of the
-    student's file in its traceback.
-
-    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the
-    stubs have it.
-    """
-    line, innermost, trace = None, "", error.__traceback__
-    while trace is not None:
-        innermost = trace.tb_frame.f_code.co_filename
-        if innermost == filename:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    info: dict[str, Any] = {
-        "type": type(error).__name__[:200],
-        "ancestors": [base.__name__[:200] for base in type(error).__mro__[1:20]],
-        "message": _text(error),
-        "line": line,
-    }
-    if isinstance(error, SyntaxError) and error.filename == filename:
-        info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
-    statement = linecache.getline(filename, line or 0).strip()
-    info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
-    return info
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error)[:MAX_TEXT] + _suggestion(error)
-    except BaseException:  # the student's __str__ may raise
-        return "(an exception without text: its __str__ raised)"
-
-
-SUGGESTION = re.compile(r"\. Did you (mean: '[\w.]+'|forget to import '\w+')\?\Z")
-
-
-def _suggestion(error: BaseException) -> str:
-    """Return what Python prints after a message, and keeps nowhere: which name may be meant."""
-    if not isinstance(error, NameError | AttributeError | ImportError):
-        return ""
-    with contextlib.redirect_stderr(io.StringIO()) as printed, contextlib.suppress(Exception):
-        sys.__excepthook__(type(error), error, error.__traceback__)
-    found = SUGGESTION.search(printed.getvalue().rstrip())
-    return f" (did you {found[1]}?)" if found else ""
+    node = encoder.encode(value)
+    tensors = map(Strided.tensor, encoder.headers, encoder.parts)
+    return Builder(list(tensors), trusted=True).build(node)

@@ -18,8 +18,10 @@ from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.session import NotStarted
-from grader.worker.process import Before
+from grader.worker.process import Sent
+from grader.worker.wire.messages import Request
 from grader.worker.wire.program import program
+from grader.worker.wire.values import strided_of
 
 SOURCE = '''
 import math
@@ -382,15 +384,15 @@ def test_a_missing_name_is_asked_for_again_only_after_a_call(
     asked: list[str] = []
     ask = session.ask
 
-    def counting(do: str, **fields: Any) -> Any:
-        asked.append(do)
-        return ask(do, **fields)
+    def counting(request: Request, *kinds: Any, **parts: Any) -> Any:
+        asked.append(type(request).__name__)
+        return ask(request, *kinds, **parts)
 
     monkeypatch.setattr(session, "ask", counting)
     for _ in range(3):
         with pytest.raises(MissingName):
             _ = student.late
-    assert asked.count("describe") == 1
+    assert asked.count("Describe") == 1
     student.define()
     assert student.late == 1
 
@@ -476,7 +478,7 @@ def test_a_busy_computer_gives_no_time_to_a_loop_that_can_not_end(
         return asks[-1]
 
     student = remote(f"def f():\n    {body}\n", call_seconds=0.2)
-    monkeypatch.setattr(student._session.starvation, "seconds_since", seconds_since)
+    monkeypatch.setattr(student._session.clock, "_starved_since", seconds_since)
     with pytest.raises(WorkerLost) as lost:
         student.f()
     assert len(asks) == asked
@@ -531,6 +533,11 @@ def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(remote: Students
 NAN = float("nan")
 
 
+def crossed(tensor: Tensor) -> Sent:
+    header, raw = strided_of(tensor)
+    return Sent(header, memoryview(raw))
+
+
 @pytest.mark.parametrize(
     "write",
     [
@@ -543,18 +550,22 @@ NAN = float("nan")
     ],
 )
 def test_a_write_is_noticed(write: Callable[[Tensor], object]) -> None:
-    x = torch.tensor([1.0, 2.0, 3.0])
-    before = Before(x)
-    write(x)
-    changed = not torch.equal(x, torch.tensor([1.0, 2.0, 3.0]))
-    assert before.differs(x) is changed
+    sent = crossed(torch.tensor([1.0, 2.0, 3.0]))
+    write(sent.tensor)
+    changed = not torch.equal(sent.tensor, torch.tensor([1.0, 2.0, 3.0]))
+    assert sent.is_changed() is changed
 
 
 def test_contents_of_another_shape_are_not_copied_back() -> None:
-    x = torch.tensor([1.0, 2.0, 3.0])
-    before = Before(x)
-    x.data = torch.ones(2)
-    assert not before.differs(x)
+    sent = crossed(torch.tensor([1.0, 2.0, 3.0]))
+    sent.tensor.data = torch.ones(2)
+    assert not sent.is_changed()
+
+
+def test_a_tensor_that_is_turned_in_its_own_memory_is_written_to() -> None:
+    sent = crossed(torch.arange(4.0).reshape(2, 2))
+    sent.tensor.data = sent.tensor.data.t()
+    assert sent.is_changed()
 
 
 @pytest.mark.parametrize(
@@ -569,6 +580,6 @@ def test_contents_of_another_shape_are_not_copied_back() -> None:
     ],
 )
 def test_what_was_only_read_is_as_it_was(x: Tensor) -> None:
-    before = Before(x)
-    assert (x * 2).shape == x.shape
-    assert not before.differs(x)
+    sent = crossed(x)
+    assert (sent.tensor * 2).shape == x.shape
+    assert not sent.is_changed()

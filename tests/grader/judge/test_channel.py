@@ -1,5 +1,5 @@
-"""A worker's connection: no output is lost or accumulates, and no answer is accepted before its
-request.
+"""A worker's connection: no output is lost or accumulates, and no answer is accepted that does not
+answer the question that is due, in time.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from grader.core.errors import WorkerLost
-from grader.judge.remote.channel import Channel, Deadline, PipeChannel, SocketChannel
+from grader.core.errors import WorkerGone, WorkerLost
+from grader.judge.remote.channel import Channel, Clock, PipeChannel, SocketChannel
 from grader.judge.remote.workers import WorkerProcess
-from grader.worker.wire.frames import pack
+from grader.worker.wire.frames import encode, framed
 
 
 class Pipes:
@@ -98,27 +98,141 @@ def test_answers_that_nobody_reads_make_the_worker_wait(pipes: Pipes) -> None:
     assert written < most
 
 
-def test_a_socket_takes_no_answer_before_its_question() -> None:
-    """This includes an answer that is still in the kernel's buffer."""
-    line, far_line = socket.socketpair()
-    output, far_output = os.pipe()
-    channel = SocketChannel(line, output, output_bytes=1 << 10)
-    with far_line:
-        far_line.sendall(pack({"id": 1, "value": 2}))
-        with pytest.raises(WorkerLost, match="before it was asked"):
-            channel.send(pack({"id": 1}), Deadline(float("inf")))
-    channel.close()
-    os.close(far_output)
+class Socket:
+    """A SocketChannel, and the worker's ends of its socket and its pipe."""
+
+    def __init__(self) -> None:
+        line, self.line = socket.socketpair()
+        output, self.prints = os.pipe()
+        self.channel = SocketChannel(line, output, output_bytes=1 << 30)
+
+    def close(self) -> None:
+        self.line.close()
+        os.close(self.prints)
+        self.channel.close()
 
 
-def test_a_pipe_takes_no_answer_before_its_question() -> None:
-    """This includes an answer in the kernel's buffer that no thread has read yet."""
-    for _ in range(50):
-        pipes = Pipes()
-        os.write(pipes.answers, pack({"id": 1, "value": 2}))
-        with pytest.raises(WorkerLost, match="before it was asked"):
-            pipes.channel.send(pack({"id": 1}), Deadline(float("inf")))
-        pipes.close()
+@pytest.fixture
+def connection() -> Iterator[Socket]:
+    made = Socket()
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["socket", "pipe"])
+def answers(request: pytest.FixtureRequest) -> tuple[Channel, Callable[[bytes], object]]:
+    """Return a channel, and a function that sends bytes from the worker's end."""
+    if request.param == "socket":
+        made: Socket = request.getfixturevalue("connection")
+        return made.channel, made.line.sendall
+    pipes: Pipes = request.getfixturevalue("pipes")
+    return pipes.channel, lambda data: os.write(pipes.answers, data)
+
+
+Answers = tuple[Channel, Callable[[bytes], object]]
+
+
+def frame(number: int, blob: bytes = b"") -> bytes:
+    return framed(b"\x01", (blob,), number=number)
+
+
+def test_an_answer_has_the_number_of_its_question(answers: Answers) -> None:
+    channel, send = answers
+    channel.send([7], frame(7), Clock(10.0))
+    send(frame(7, b"blob"))
+    received = channel.receive(Clock(10.0))
+    assert (received.number, received.body, bytes(received.blob)) == (7, 1, b"blob")
+    assert not channel.awaited
+
+
+@pytest.mark.parametrize("numbers", [[1], [0], [8, 7], [7, 7], [7, 8]])
+def test_an_answer_to_another_question_is_refused(numbers: list[int], answers: Answers) -> None:
+    """This includes one that was sent before the question, and one that is sent twice."""
+    channel, send = answers
+    send(b"".join(frame(number) for number in numbers))
+    channel.send([7], frame(7), Clock(10.0))
+    with pytest.raises(WorkerLost, match=r"another question|more than it was asked"):
+        channel.receive(Clock(10.0))
+
+
+def test_answers_come_in_the_order_of_their_questions(answers: Answers) -> None:
+    channel, send = answers
+    channel.send([3], frame(3), Clock(10.0))
+    channel.send([5, 4], frame(5) + frame(4), Clock(10.0))
+    send(b"".join(frame(number, bytes(number)) for number in (3, 5, 4)))
+    got = [channel.receive(Clock(10.0)) for _ in range(3)]
+    assert [(one.number, len(one.blob)) for one in got] == [(3, 3), (5, 5), (4, 4)]
+
+
+def test_a_worker_that_drips_has_no_more_time_than_another(answers: Answers) -> None:
+    """Each byte comes within the turn in which the clock is not looked at."""
+    channel, send = answers
+    channel.send([7], frame(7), Clock(10.0))
+    done = threading.Event()
+
+    def drip() -> None:
+        for byte in frame(7, bytes(1 << 16)):
+            if done.wait(0.001):
+                return
+            send(bytes([byte]))
+
+    with beside(drip):
+        with pytest.raises(WorkerLost, match="no answer in time"):
+            channel.receive(Clock(0.2))
+        done.set()
+
+
+def test_a_worker_that_is_silent_is_late(answers: Answers) -> None:
+    channel, _ = answers
+    channel.send([7], frame(7), Clock(10.0))
+    with pytest.raises(WorkerLost, match="no answer in time"):
+        channel.receive(Clock(0.05))
+
+
+def test_a_question_that_nobody_reads_is_late(connection: Socket) -> None:
+    with pytest.raises(WorkerLost, match="no answer in time"):
+        connection.channel.send([7], frame(7, bytes(8 << 20)), Clock(0.05))
+
+
+def test_a_large_question_and_its_answer_cross_a_socket(connection: Socket) -> None:
+    """Neither end waits for the other, whatever the worker prints meanwhile."""
+    large = frame(7, bytes(8 << 20))
+
+    def answer() -> None:
+        count = len(large)
+        while count:
+            count -= len(connection.line.recv(count))
+        for _ in range(100):
+            os.write(connection.prints, bytes(1 << 16))
+        connection.line.sendall(large)
+
+    with beside(answer):
+        connection.channel.send([7], large, Clock(60.0))
+        assert len(connection.channel.receive(Clock(60.0)).blob) == 8 << 20
+    connection.channel.settle()
+    assert len(connection.channel.output.take()) == 100 << 16
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\xff" * 64, frame(7)[:4] + b"\xff" * 64, framed(encode([0] * 60_000), (), number=7)],
+    ids=["no frame", "a huge size", "many values"],
+)
+def test_a_malformed_frame_loses_the_worker(data: bytes, answers: Answers) -> None:
+    channel, send = answers
+    channel.send([7], frame(7), Clock(10.0))
+    send(data)
+    with pytest.raises(WorkerLost) as raised:
+        channel.receive(Clock(10.0))
+    assert raised.value.outcome == "crashed"
+
+
+def test_a_worker_that_ends_in_the_middle_of_an_answer_is_gone(connection: Socket) -> None:
+    connection.channel.send([7], frame(7), Clock(10.0))
+    connection.line.sendall(frame(7, bytes(100))[:50])
+    connection.line.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(WorkerGone):
+        connection.channel.receive(Clock(10.0))
 
 
 def test_no_handle_is_lost_while_others_are_freed() -> None:

@@ -4,7 +4,9 @@ check expects. No answer of a lost worker is used, and no handle is lost.
 
 from __future__ import annotations
 
+import io
 import math
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 from unittest.mock import Mock
@@ -19,12 +21,12 @@ from grader.authoring import fetch, is_same
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.channel import Channel, Deadline, Output
+from grader.judge.remote.channel import Channel, Clock, Output
 from grader.judge.remote.proxies import GraphHandle, RemoteObject, RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess
-from grader.worker.wire import values
-from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
+from grader.worker.wire import messages, values
+from grader.worker.wire.frames import BrokenFrame, Frame, encode, read_frame
 
 EXPECTED = (StudentCodeError, MissingName, WorkerLost, NotStarted)
 """The errors that a check may get: the student's own, a missing or unwritten name, and the one
@@ -34,12 +36,13 @@ error for a broken worker.
 
 class ScriptedWorker:
     """A worker, and its source, with prepared answers, which records what it may forget. It answers
-    ``load`` honestly.
+    ``Load`` honestly.
     """
 
     def __init__(self, answers: Iterable[tuple[Any, bytes]]) -> None:
         self.output = Output(100)
         self.answers = iter(answers)
+        self.awaited: deque[int] = deque()
         self.asked: Any = None
         self.forgotten: list[int] = []
 
@@ -49,20 +52,21 @@ class ScriptedWorker:
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
         return None
 
-    def send(self, data: bytes, deadline: Deadline) -> None:
-        text, _ = sizes(data[: HEADER.size])
-        self.asked = unpack(data[HEADER.size : HEADER.size + text], b"").body
-        self.forgotten += self.asked["free"]
+    def send(self, numbers: Iterable[int], data: bytes, clock: Clock) -> None:
+        frame = read_frame(io.BytesIO(data))
+        assert frame is not None
+        self.asked = frame.read(messages.ASKED)
+        self.awaited.extend(numbers)
+        self.forgotten += self.asked.freed
 
-    def receive(self, deadline: Deadline) -> Frame:
-        if self.asked["do"] == "load":
-            return Frame({"id": self.asked["id"], "value": []})
-        body, blob = next(self.answers, ("silence", b""))
-        if body == "silence":
+    def receive(self, clock: Clock) -> Frame:
+        number = self.awaited.popleft()
+        if isinstance(self.asked.request, messages.Load):
+            return Frame(encode(messages.Loaded([])), b"", number)
+        body, blob = next(self.answers, (None, b""))
+        if body is None:
             raise WorkerLost("timeout", "no answer in time")
-        if isinstance(body, dict):
-            body = {"id": self.asked["id"], **body}
-        return Frame(body, blob)
+        return Frame(encode(body), blob, number)
 
     def settle(self) -> None:
         pass
@@ -75,22 +79,24 @@ def session_with(worker: ScriptedWorker) -> StudentSession:
     return StudentSession(worker, source=source, scenarios=scenarios, limits=Limits())
 
 
-TAGS = "tuple dict set tensor opaque complex bytes dtype student program object".split()
-WORDS = ("callable", "missing", "value", "float64")
-JSON = st.recursive(
+WORDS = ["function", "missing", "returned", "gradients", "raised", "loaded", "float64", "f", ""]
+DATA = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers(-3, 1 << 70)
+    | st.integers(-3, (1 << 64) - 1)
     | st.floats()
-    | st.text(max_size=6)
+    | st.binary(max_size=4)
     | st.sampled_from(WORDS),
     lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(TAGS), inner, max_size=2)
+        st.lists(inner, max_size=4)
+        | st.tuples(st.just(0), st.sampled_from(["list", "set"]), st.lists(inner)).map(list)
+        | st.tuples(st.integers(0, 15), inner).map(list)
+        | st.tuples(st.integers(0, 15), inner, inner, inner).map(list)
     ),
     max_leaves=12,
 )
 COUNTS = st.integers(0, 4) | st.sampled_from([-1, 1 << 18, 10**18, 1 << 63])
-KEPT = st.booleans()
+LINES = st.none() | COUNTS
 
 
 @st.composite
@@ -99,49 +105,48 @@ def tensors(draw: st.DrawFn) -> tuple[Any, bytes]:
     sizes = [("float64", 8), ("float64", 8), ("float32", 4), ("int64", 8), ("complex64", 8)]
     dtype, size = draw(st.sampled_from(sizes))
     shape = draw(st.sampled_from([[2], [2], [2], [3], [], [0], [2, 1]]))
-    count = math.prod(shape) * size
-    return {"tensor": [dtype, shape, None, 0, count, draw(st.booleans())]}, bytes(count)
+    return [dtype, shape, draw(st.booleans())], bytes(math.prod(shape) * size)
 
 
 @st.composite
 def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
     """Draw a nearly valid answer with tensors, perhaps with one field changed."""
-    parts = draw(st.lists(tensors() | st.just((None, b"")), min_size=1, max_size=3))
-    metas, blob = [meta for meta, _ in parts], b"".join(data for _, data in parts)
-    body: dict[str, Any] = {"kept": draw(KEPT), "mutated": []}
-    if draw(st.booleans()) and metas[0] is not None:
-        body["mutated"], metas = [[draw(st.sampled_from([0, 0, 0, 5, -1])), metas[0]]], metas[1:]
-    body[draw(st.sampled_from(["value", "grads"]))] = metas
-    if "value" in body:
-        body["value"] = draw(
-            st.sampled_from([metas[0] if metas else None, {"tuple": metas}, metas])
+    parts = draw(st.lists(tensors(), min_size=1, max_size=3))
+    headers, blob = [header for header, _ in parts], b"".join(data for _, data in parts)
+    written: list[Any] = []
+    if draw(st.booleans()):
+        written = [[draw(st.sampled_from([0, 0, 0, 5, -1])), headers.pop()]]
+    kept, line = draw(st.booleans()), draw(st.none() | st.integers(1, 9))
+    at = [[2, draw(st.sampled_from([*range(len(headers)), 0, 7]))] for _ in headers]
+    several = [[0, "tuple", at], [0, "list", at]]
+    value = draw(st.sampled_from([at[0] if at else None, *several, [8, "T", "", 3]]))
+    gradients = [*headers, None] if draw(st.booleans()) else headers
+    body = draw(
+        st.sampled_from(
+            [
+                ["returned", value, headers, kept, written, line],
+                ["gradients", gradients, kept, written, line],
+            ]
         )
+    )
     if draw(st.integers(0, 5)) == 0:
-        body[draw(st.sampled_from(sorted(body)))] = draw(JSON)
+        body[draw(st.integers(0, len(body) - 1))] = draw(DATA)
     if draw(st.integers(0, 9)) == 0:
         blob += b"more"
     return body, blob
 
 
-RAISED = st.fixed_dictionaries(
-    {"type": JSON, "message": JSON}, optional={"line": JSON, "ancestors": JSON, "raised_here": JSON}
+KINDS = (
+    st.tuples(st.just("returned"), DATA, st.just([]), st.booleans(), st.just([]), LINES)
+    | st.tuples(st.just("raised"), DATA, DATA, DATA, LINES, st.booleans(), LINES)
+    | st.tuples(st.just("raised"), st.text(), st.text(), st.lists(st.text()), LINES, DATA, LINES)
+    | st.tuples(st.just("missing"), st.text(), st.lists(st.text()), LINES)
+    | st.tuples(st.just("function"), st.booleans(), LINES)
+    | st.tuples(st.just("loaded"), st.lists(st.text()), LINES)
 )
-FIELDS = {
-    "id": st.integers(0, 3),
-    "value": JSON,
-    "kind": st.sampled_from(WORDS) | JSON,
-    "names": JSON,
-    "kept": JSON,
-    "mutated": JSON | st.lists(st.tuples(COUNTS, JSON).map(list), max_size=2),
-    "grads": JSON,
-    "missing": JSON,
-    "raised": JSON | RAISED,
-}
-ODD = st.tuples(JSON | st.fixed_dictionaries({}, optional=FIELDS), st.binary(max_size=48))
-HONEST = (
-    {"value": {"tensor": ["float64", [2], None, 0, 16, True]}, "kept": True, "mutated": []},
-    bytes(16),
-)
+ODD = st.tuples(DATA | KINDS.map(list), st.binary(max_size=48))
+HONEST = (["returned", [2, 0], [["float64", [2], True]], True, [], None], bytes(16))
+FUNCTION = (["function", False, None], b"")
 ANSWERS = st.lists(replies() | replies() | ODD, max_size=4) | st.lists(
     replies(), min_size=1, max_size=2
 ).map(lambda rest: [HONEST, *rest])
@@ -184,7 +189,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
     question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]
 ) -> None:
     """Only the errors that a check expects are raised, and the next worker can be used."""
-    session = session_with(ScriptedWorker([({"kind": "callable"}, b""), *answers]))
+    session = session_with(ScriptedWorker([FUNCTION, *answers]))
     try:
         question(RemoteStudent(session))
     except EXPECTED:
@@ -197,8 +202,8 @@ def test_a_valid_answer_of_the_scripted_worker_arrives() -> None:
     """A valid answer arrives, with a gradient; otherwise the test above would prove nothing."""
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST
-    answers = [(body, three), ({"grads": [body["value"]], "kept": False, "mutated": []}, three)]
-    session = session_with(ScriptedWorker([({"kind": "callable"}, b""), *answers]))
+    answers = [(body, three), (["gradients", body[2], False, [], None], three)]
+    session = session_with(ScriptedWorker([FUNCTION, *answers]))
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     y = RemoteStudent(session).f(x)
     (gradient,) = torch.autograd.grad(y.sum(), x)
@@ -206,13 +211,13 @@ def test_a_valid_answer_of_the_scripted_worker_arrives() -> None:
 
 
 def test_a_question_that_can_not_be_sent_loses_no_handle() -> None:
-    worker = ScriptedWorker([({"value": []}, b"")])
+    worker = ScriptedWorker([FUNCTION])
     session = session_with(worker)
     session.load()
     GraphHandle(session.worker, 7)
     with pytest.raises(BrokenFrame, match="over the cap"):
-        session.ask("describe", path="f" * (9 << 20))
-    session.ask("describe", path="f")
+        session.ask(messages.Describe("f" * (9 << 20)), messages.Function)
+    session.ask(messages.Describe("f"), messages.Function)
     assert worker.forgotten == [7]
 
 
@@ -231,10 +236,9 @@ def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The plugin knows whether the judge's own limit was exceeded."""
-    monkeypatch.setattr(values, "unpacked", Mock(side_effect=MemoryError))
-    answer = {"value": {"tensor": ["float32", [2], None, 0, 8, False]}}
+    monkeypatch.setattr(values, "_elements", Mock(side_effect=MemoryError))
     with pytest.raises(MemoryError):
-        session_with(ScriptedWorker([(answer, bytes(8))])).observe("scenario", (), {})
+        session_with(ScriptedWorker([HONEST])).observe("scenario", (), {})
 
 
 @pytest.mark.parametrize("error", [TypeError("ours"), KeyError("ours")])
@@ -243,8 +247,43 @@ def test_an_error_of_ours_is_not_the_students(error: Exception) -> None:
         raise error
 
 
-def test_an_answer_that_is_none_loses_the_worker() -> None:
-    session = session_with(ScriptedWorker([({"values": []}, b"")]))
-    with pytest.raises(WorkerLost, match="an answer without 'value'"):
+@pytest.mark.parametrize("answer", [FUNCTION[0], ["gradients", [], False, [], None], [], "yes"])
+def test_an_answer_of_another_kind_loses_the_worker(answer: Any) -> None:
+    session = session_with(ScriptedWorker([(answer, b"")]))
+    with pytest.raises(WorkerLost, match=r"answer of another kind|malformed message"):
         session.observe("scenario", (), {})
     assert session._worker is None
+
+
+WRITTEN = ["float64", [2], False]
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ([[1, WRITTEN]], "not a tensor of this call"),
+        ([[0, ["float64", [1, 2], False]]], "in another shape"),
+        ([[0, ["int64", [2], False]]], "in another shape"),
+    ],
+)
+def test_a_write_that_can_not_be_loses_the_worker(written: Any, reason: str) -> None:
+    body = ["returned", None, [], False, written, None]
+    session = session_with(ScriptedWorker([FUNCTION, (body, bytes(16))]))
+    with pytest.raises(WorkerLost, match=reason):
+        call(RemoteStudent(session))
+
+
+@pytest.mark.parametrize(
+    ("gradients", "reason"),
+    [
+        ([], "number of gradients"),
+        ([WRITTEN, WRITTEN], "number of gradients"),
+        ([["float64", [2, 1], False]], "whose shape"),
+        ([["float32", [4], False]], "whose shape"),
+    ],
+)
+def test_a_gradient_that_can_not_be_loses_the_worker(gradients: Any, reason: str) -> None:
+    body = ["gradients", gradients, False, [], None]
+    session = session_with(ScriptedWorker([FUNCTION, HONEST, (body, bytes(16 * len(gradients)))]))
+    with pytest.raises(WorkerLost, match=reason):
+        call(RemoteStudent(session))

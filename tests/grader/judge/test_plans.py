@@ -6,7 +6,7 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from grader.core.messages import JudgeResult, Settings
 from grader.course.course import find_course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.remote.channel import Channel
-from grader.judge.remote.plans import MOST_AHEAD, OffPlan, Plan
+from grader.judge.remote.plans import MOST_AHEAD, OffPlan, Plan, Question
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.runtime.client import ForkServerClient
@@ -83,13 +83,14 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     transmit, receive = StudentSession._transmit, Channel.receive
 
-    def transmitting(self: StudentSession, question: Any) -> int:
-        found.append(question.do)
-        return transmit(self, question)
+    def transmitting(self: StudentSession, questions: Iterable[Question]) -> list[int]:
+        sent = list(questions)
+        found.extend(one.kind.__name__ for one in sent)
+        return transmit(self, sent)
 
-    def receiving(self: Channel, deadline: Any) -> Any:
+    def receiving(self: Channel, clock: Any) -> Any:
         found.append("answer")
-        return receive(self, deadline)
+        return receive(self, clock)
 
     monkeypatch.setattr(StudentSession, "_transmit", transmitting)
     monkeypatch.setattr(Channel, "receive", receiving)
@@ -108,7 +109,7 @@ def test_a_check_that_follows_its_plan_is_asked_ahead(
     assert callable(student.Value)
     events.clear()
     assert check(student) == expected
-    assert events == [*(one.do for one in plan), *("answer" for _ in plan)]
+    assert events == [*(one.kind.__name__ for one in plan), *("answer" for _ in plan)]
     assert not session.ended_off_plan()
 
 

