@@ -10,9 +10,7 @@ worker whose answer is malformed.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import secrets
 import struct
 import time
@@ -33,7 +31,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.source import Source, defined_names, first_line, imports_in
+from grader.course.source import Source
 from grader.judge.remote.channel import Deadline, Starvation, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question, question_of
 from grader.judge.remote.proxies import (
@@ -48,8 +46,8 @@ from grader.judge.remote.proxies import (
     as_references,
     objects_in,
 )
+from grader.judge.remote.scenarios import scenario_with_definitions, watched_words
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
-from grader.worker.process import WATCHED, words_in
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame, as_json, pack_text
 from grader.worker.wire.values import (
@@ -547,7 +545,13 @@ class StudentSession:
         """
         return self._ask(question_of(do, blob=blob, **fields))
 
+    @property
+    def asked(self) -> int:
+        """How many questions the check has asked so far."""
+        return self._traffic.asked
+
     def _ask(self, question: Question) -> Frame:
+        self._traffic.asked += 1
         reply = self._answer(question)
         if "missing" in reply.body:
             with self.reading():
@@ -816,44 +820,3 @@ def student_error(data: dict[str, Any]) -> StudentCodeError:
 def decoded(reply: Frame) -> Any:
     """Return the value in a reply, with its tensors."""
     return decode(part(reply.body, "value", object), reply.blob, strided=False)
-
-
-def scenario_names(scenarios: str) -> set[str]:
-    """Return the names that a scenarios file defines or imports at its top level."""
-    body = ast.parse(scenarios).body
-    return {name for node in body for name in defined_names(node)} | set(imports_in(body))
-
-
-@functools.lru_cache(maxsize=512)
-def scenario_with_definitions(scenarios: str, name: str) -> str:
-    """Return one scenario with the definitions that it uses and all imports of its file, so that a
-    worker or a script gets it without the others.
-
-    Raise EngineFault if the file does not define it.
-    """
-    tree, lines = ast.parse(scenarios), scenarios.splitlines()
-    defined = {defined: node for node in tree.body for defined in defined_names(node)}
-    if name not in defined:
-        raise EngineFault(f"there is no scenario {name!r}")
-    used, todo = set[str](), [name]
-    while todo:
-        word = todo.pop()
-        if word in defined and word not in used:
-            used.add(word)
-            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
-    pieces = []
-    for node in tree.body:
-        is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        if is_import or used.intersection(defined_names(node)):
-            space = "\n" if is_import else "\n\n\n"
-            pieces.append(space + "\n".join(lines[first_line(node) - 1 : node.end_lineno]))
-    return "".join(pieces).lstrip("\n") + "\n"
-
-
-@functools.lru_cache(maxsize=32)
-def watched_words(scenarios: str) -> tuple[str, ...]:
-    """Return the names of torch and Python that any scenario uses, because a student's file might
-    replace them (``execute`` in the worker).
-    """
-    words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
-    return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))
