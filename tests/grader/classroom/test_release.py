@@ -25,7 +25,6 @@ from in_process import Run
 from grader.classroom.publish.release import (
     HINT_STEPS,
     Released,
-    check_names,
     checks_to_hand_out,
     lesson_files,
     reachable_definitions,
@@ -37,7 +36,7 @@ from grader.classroom.publish.release import (
     write_release,
 )
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course, HeldBack, find_course, load_course
+from grader.course.course import Course, HeldBack, check_names, find_course, load_course
 
 pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
@@ -168,7 +167,7 @@ def test_a_bundle_holds_what_students_need(released: Path) -> None:
 def test_a_bundle_holds_no_hidden_check_and_no_solution(released: Path, course: Course) -> None:
     """Every file is searched for hidden checks' names and titles and for solutions' regions."""
     lesson = course.lesson("tiny")
-    hidden = lesson.hidden_checks[0].read_text("utf-8")
+    hidden = lesson.hidden_checks
     names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
     titles = re.findall(r'^    """(.+)"""$', hidden, re.MULTILINE)
     assert len(names) == len(titles) == 4
@@ -464,8 +463,7 @@ def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
     checks = {
         f"{lesson.id}.{node.name}": {argument.arg for argument in node.args.args}
         for lesson in course.lessons
-        for path in lesson.visible_checks
-        for node in ast.parse(path.read_text("utf-8")).body
+        for node in ast.parse(lesson.visible_checks).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
     assert len(checks) > 100
@@ -479,8 +477,7 @@ def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
     released = write_release(course, course.lessons, tmp_path / "handout")
     found = files_of(tmp_path / "handout")
     for one, lesson in zip(released, course.lessons, strict=True):
-        hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
-        names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
+        names = check_names(lesson.hidden_checks)
         assert (one.lesson, one.held.checks) == (lesson.id, len(names))
         own = {path: text for path, text in found.items() if f"/{lesson.id}/" in f"/{path}"}
         for path, text in own.items():
