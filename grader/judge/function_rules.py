@@ -44,9 +44,10 @@ def class_behind(failure: Failure, student: Student) -> str | None:
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
     texts = ("Module.apply()", "attribute 'apply'", "forward()")
-    if failure.error and not any(failure.raised(text) for text in texts):
-        return None
     name = class_behind(failure, student)
+    unrelated = failure.error and not any(failure.raised(text) for text in texts)
+    if unrelated and name != failure.about:
+        return None  # a function may raise by itself
     return None if name is None or is_function_class(student, name) else {"function": name}
 
 

@@ -154,15 +154,18 @@ def around(student, path, x, held):
 
 
 def one_tensor_twice(student, path, inputs, others, v):
-    """Values and, for a v, gradients of two calls on the same leaves, which hold the numbers of
-    ``others`` in the second; the values are read at the end.
+    """Values and, for a v, gradients of two calls on the same leaves; for the second they are set
+    to ``others``, or multiplied by that number. The values are read at the end.
     """
     leaves = [one.detach().clone().requires_grad_() for one in inputs]
     seen = []
     for numbers in ([one.detach().clone() for one in inputs], others):
         with torch.no_grad():
-            for leaf, number in zip(leaves, numbers, strict=True):
-                leaf.copy_(number)
+            for k, leaf in enumerate(leaves):
+                if isinstance(numbers, float):
+                    leaf.mul_(numbers)
+                else:
+                    leaf.copy_(numbers[k])
         y = at(student, path)(*leaves)
         found = None if v is None else gradients(y, leaves, v.clone())
         seen.append({"value": y, "gradients": found or [None] * len(leaves)})

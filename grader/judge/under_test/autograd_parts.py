@@ -55,7 +55,8 @@ class UnderTest(FunctionParts):
             self.call(*(earlier(one.detach()).requires_grad_() for one in inputs))
         for factor in factors:
             facts, shown = {"factor": factor}, {"v": v}
-            self.gradient(*inputs, v * factor, says="linear", facts=facts, also=shown, **options)
+            told: dict[str, Any] = {"facts": facts, "also": shown, "plot": False}
+            self.gradient(*inputs, v * factor, says="linear", **told, **options)
         draw = self.draw
         a, b = draw.integer(1, 9), draw.integer(1, 9)
         balanced = [0.0] * (v.numel() - 3) + [a, -b, b - a]
@@ -68,7 +69,7 @@ class UnderTest(FunctionParts):
         *inputs, v = self.few(dtype)
         call = self.call(*inputs)
         for message in ("retained", "again"):
-            call.gradient(v, says=message, retain_graph=True)
+            call.gradient(v, says=message, retain_graph=True, plot=False)
         if freed:
             differentiated(call.result, inputs, v)
             message, details = self.messages["freed"], self.details(inputs, v)

@@ -59,12 +59,14 @@ class FunctionParts(Tested):
         for shape in ((0,), (draw.integer(1, 3), 0, draw.integer(1, 3))):
             self.gradient(*self.drawn(*shape, dtype=dtype), says="empty")
 
-    def strided(self, *, dtype: torch.dtype = torch.float64) -> None:
-        """Transposed inputs with an incoming gradient that is transposed, or expanded from one row
-        or from one number.
+    def strided(self, *, dtype: torch.dtype = torch.float64, expanded: bool = True) -> None:
+        """Transposed inputs with an incoming gradient that is transposed, or, with ``expanded``,
+        made of one row or of one number.
         """
         *inputs, v = map(as_transposed, self.drawn(3, 4, dtype=dtype))
         self.gradient(*inputs, v, says="transposed")
+        if not expanded:
+            return
         row = self.draw.tensor(4, dtype=dtype)
         self.gradient(*inputs, row.expand(3, 4), says="expanded")
         self.gradient(*inputs, None, says="sum", after=torch.sum)
@@ -96,7 +98,7 @@ class FunctionParts(Tested):
             calls = {"first": (self.call(*inputs), v), "second": (self.call(*others), w)}
             for which in order:
                 call, incoming = calls[which]
-                call.gradient(incoming, says=which, also=shown)
+                call.gradient(incoming, says=which, also=shown, plot=False)
             if not both_orders:
                 return
 
@@ -138,11 +140,17 @@ class FunctionParts(Tested):
             z = {"x": x, "z": self.others(x)[0]}
             self.assert_near(again, self.truth(x), "after a change", shown=z)
 
-    def one_tensor_twice(self) -> None:
-        """Two calls on the same tensors, which hold other numbers in the second."""
+    def one_tensor_twice(self, *, factor: float | None = None) -> None:
+        """Two calls on the same tensors, which hold other numbers in the second; with ``factor``,
+        what the first call left in them is multiplied by it.
+        """
         *inputs, v = self.few()
-        others = [one.detach() for one in self.others(*inputs)]
-        seen = self.student.observe("one_tensor_twice", self.path, inputs, others, v)
+        if factor is None:
+            others = [one.detach() for one in self.others(*inputs)]
+        else:
+            others = [one.detach() * factor for one in inputs]
+        changed = factor or others
+        seen = self.student.observe("one_tensor_twice", self.path, inputs, changed, v)
         shown = {"x": inputs[0], "z": others[0]} if len(inputs) == 1 else {}
         for call, numbers, found in (("second", others, seen[1]), ("first", inputs, seen[0])):
             leaves = [one.detach().requires_grad_() for one in numbers]
