@@ -38,7 +38,7 @@ from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
-from grader.judge.running_check import running
+from grader.judge.running_check import frame_of_course, running
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 
@@ -105,7 +105,7 @@ def check_of(
     parts: Sequence[Callable[[], object]], title: str, declare: Callable[[Any], Any]
 ) -> Callable[..., None]:
     """Return a check that is made of parts, which are called one after the other. Its name is that
-    of the variable that it is assigned to (``name_checks``).
+    of the variable that it is assigned to (``name_checks``), its namespace that of the lesson.
     """
 
     def made(student: Student, draw: RandomInputs) -> None:
@@ -114,6 +114,7 @@ def check_of(
 
     made.__doc__ = title
     made.__name__ = MADE
+    made.space = frame_of_course().f_globals  # type: ignore[attr-defined]
     declare(made)
     return made
 
@@ -526,7 +527,7 @@ class Constants:
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
     """Yield the namespace of each function, and those of the helper modules in it."""
     for function in functions:
-        space = getattr(function, "__globals__", {})
+        space = getattr(function, "space", getattr(function, "__globals__", {}))
         yield space
         for value in space.values():
             if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):

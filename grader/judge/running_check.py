@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import types
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -77,7 +78,13 @@ def outside_of_checks() -> Iterator[None]:
 
 def misuse(sentence: str) -> CourseError:
     """Return the error for a wrong use of the engine, with the place in the course's file."""
+    frame = frame_of_course()
+    return CourseError(f"{frame.f_code.co_filename}:{frame.f_lineno}: {sentence}")
+
+
+def frame_of_course() -> types.FrameType:
+    """Return the innermost frame that is not the engine's: that of a course's file."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(str(PACKAGE)):
         frame = frame.f_back
-    return CourseError(f"{frame.f_code.co_filename}:{frame.f_lineno}: {sentence}")
+    return frame
