@@ -19,18 +19,18 @@ from grader.judge.checks import (
     own_graph,
 )
 from grader.judge.running_check import outside_of_checks
-from grader.judge.under_test.calls import differentiated
+from grader.judge.under_test.calls import Call, differentiated
 from grader.judge.under_test.parts import FunctionParts
 
 
 class UnderTest(FunctionParts):
     """A student's function, its truth and its picture."""
 
-    def own_backward(self, *inputs_and_v: Tensor) -> None:
+    def own_backward(self, *inputs_and_v: Tensor, dtype: torch.dtype = torch.float64) -> None:
         """The graph holds a node of the class, and the gradients are those that its backward
         returns.
         """
-        *inputs, v = inputs_and_v or self.telling()
+        *inputs, v = inputs_and_v or self.telling(dtype)
         (a,) = self.draw.coefficients(1, low=2.0, high=5.0)
         wants = torch.autograd.grad(self.truth(*inputs), inputs, v)
         student = self.student
@@ -48,11 +48,13 @@ class UnderTest(FunctionParts):
 
     def linear(self, *, factors: Sequence[float] = (2.0, -1.0, 100.0, 0.0), **options: Any) -> None:
         """The gradient is linear in v: for multiples of v, and for a v that adds up to 0.
-        ``earlier`` makes the inputs of a call before; other options are a tolerance.
+        ``earlier`` makes the inputs of a call before; with ``retained``, a call before is
+        differentiated twice at the end. Other options are a tolerance.
         """
         *inputs, v = self.telling(options.pop("dtype", torch.float64))
         if earlier := options.pop("earlier", None):
             self.call(*(earlier(one.detach()).requires_grad_() for one in inputs))
+        kept = self.call(*inputs) if options.pop("retained", False) else None
         for factor in factors:
             facts, shown = {"factor": factor}, {"v": v}
             told: dict[str, Any] = {"facts": facts, "also": shown, "plot": False}
@@ -61,20 +63,18 @@ class UnderTest(FunctionParts):
         a, b = draw.integer(1, 9), draw.integer(1, 9)
         balanced = [0.0] * (v.numel() - 3) + [a, -b, b - a]
         self.gradient(*inputs, torch.tensor(balanced, dtype=v.dtype), says="balanced")
+        if kept is not None:
+            _twice(kept, v)
 
-    def backward_again(self, *, freed: bool = True, dtype: torch.dtype = torch.float64) -> None:
-        """Backward twice through a retained graph; with ``freed``, it raises once the graph is
-        freed.
-        """
-        *inputs, v = self.few(dtype)
+    def backward_again(self) -> None:
+        """Backward twice through a retained graph; it raises once the graph is freed."""
+        *inputs, v = self.few()
         call = self.call(*inputs)
-        for message in ("retained", "again"):
-            call.gradient(v, says=message, retain_graph=True, plot=False)
-        if freed:
-            differentiated(call.result, inputs, v)
-            message, details = self.messages["freed"], self.details(inputs, v)
-            again = partial(differentiated, call.result, inputs, v)
-            assert_raises("RuntimeError", again, message=message, **details)
+        _twice(call, v)
+        differentiated(call.result, inputs, v)
+        message, details = self.messages["freed"], self.details(inputs, v)
+        again = partial(differentiated, call.result, inputs, v)
+        assert_raises("RuntimeError", again, message=message, **details)
 
     def saves(self, *, any_tensor: bool = True) -> None:
         """What backward needs goes through save_for_backward; with ``any_tensor``, it needs one."""
@@ -153,12 +153,15 @@ class UnderTest(FunctionParts):
             self.assert_near(got, before + want, ".grad", facts=facts, shown=shown)
 
     def leaves_state(
-        self, *inputs: Tensor, asks: str = "flag result values grad retains mode"
+        self,
+        *inputs: Tensor,
+        asks: str = "flag result values grad retains mode",
+        dtype: torch.dtype = torch.float64,
     ) -> None:
         """A call leaves x's requires_grad, values, x.grad and retains_grad as they are, and the
         grad mode; the result of an x that requires no grad requires none. ``asks`` names some.
         """
-        x = inputs[0] if inputs else self.few()[0].detach()
+        x = inputs[0] if inputs else self.few(dtype)[0].detach()
         state = self.student.observe("around", self.path, x, torch.ones_like(x))
         facts, wanted = {"called": self.path, "function": self.name}, asks.split()
         details = {"inputs": {"x": x}}
@@ -213,3 +216,9 @@ class UnderTest(FunctionParts):
             message = self.messages["second derivative cut"]
             assert_that(False, message, expected=want, actual=got, inputs=shown)
         self.assert_near(got, want, "second derivative", shown=shown)
+
+
+def _twice(call: Call, v: Tensor) -> None:
+    """Differentiate a call twice, keeping its graph."""
+    for message in ("retained", "again"):
+        call.gradient(v, says=message, retain_graph=True, plot=False)

@@ -42,7 +42,7 @@ class HandsOn(InCheck):
         if unknown := set(messages or {}) - HANDED_ON.keys():
             raise misuse(f"no check of {name} says {min(unknown)!r}; choose from: {[*HANDED_ON]}")
         self.messages = {**HANDED_ON, **(messages or {})}
-        self.facts = {"name": name, "function": to}
+        self.facts = {"name": name, "function": to, "called": name}
 
     def check(
         self, points: float, title: str, *parts: Callable[[], object], needs: Needs = ()
@@ -97,10 +97,13 @@ class HandsOn(InCheck):
             assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)
             answers = answers and assert_hands_on(student, self.name, self.apply, x, v)
 
-    def leaves_state(self, *places: Tensor) -> None:
+    def leaves_state(
+        self, *places: Tensor, asks: str = "flag result values grad mode retains recorded"
+    ) -> None:
         """A call leaves x, what it requires and holds, and the grad mode as apply leaves them; at
-        these places, which require no grad, the value is that of apply.
+        these places, which require no grad, the value is that of apply. ``asks`` names some.
         """
+        wanted = asks.split()
         student = self.student
         for x in places:
             details: dict[str, Any] = {"inputs": {"x": x}}
@@ -119,17 +122,21 @@ class HandsOn(InCheck):
             except StudentCodeError:
                 continue
             state = student.observe("around", self.name, x, torch.ones_like(x))
-            for what in ("x", "the result"):
+            for key, what in (("flag", "x"), ("result", "the result")):
                 facts = {**self.facts, "what": what}
-                said = self.messages["flag"]
-                assert_that(not state[what] or own[what], said, facts=facts, **details)
-            for key, said in (("values", "values"), ("grads", "grad")):
-                message = self.messages[said]
-                assert_equal(state[key], own[key], message, facts=self.facts, **details)
-            for key, good in (("records", True), ("retains", False), ("recorded", False)):
-                message = self.messages["mode" if key == "records" else key]
-                fine = state[key] is good or own[key] is not good
-                assert_that(fine, message, facts=self.facts, **details)
+                fine = key not in wanted or not state[what] or own[what]
+                assert_that(fine, self.messages["flag"], facts=facts, **details)
+            for key, what in (("values", "values"), ("grad", "grads")):
+                if key in wanted:
+                    message = self.messages[key]
+                    assert_equal(state[what], own[what], message, facts=self.facts, **details)
+            for key, what, good in (
+                ("mode", "records", True),
+                ("retains", "retains", False),
+                ("recorded", "recorded", False),
+            ):
+                fine = key not in wanted or state[what] is good or own[what] is not good
+                assert_that(fine, self.messages[key], facts=self.facts, **details)
 
     def keeps_nothing(self) -> None:
         """A second call on the same tensor, which holds other numbers, is that of apply."""
@@ -138,6 +145,8 @@ class HandsOn(InCheck):
         try:
             _, own = student.observe("one_tensor_twice", self.apply, [x], [z], None)
         except StudentCodeError:
+            return
+        if not isinstance(own["value"], Tensor):
             return
         _, seen = student.observe("one_tensor_twice", self.name, [x], [z], None)
         inputs = {"x before": x, "x": z}
