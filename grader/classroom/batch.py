@@ -16,7 +16,7 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -26,8 +26,9 @@ from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
-from grader.classroom.gradebook.store import AttemptKey, Gradebook, batch_lock, refusal
-from grader.classroom.imports.entries import StudentIdentity, Submission
+from grader.classroom.gradebook.marks import keep_marks
+from grader.classroom.gradebook.store import Gradebook, GradingKey, SeenAttempt, batch_lock, refusal
+from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.classroom.statistics.class_page import render_class
@@ -73,9 +74,9 @@ class BatchPlan:
     def ids(self) -> tuple[str, ...]:
         return tuple(lesson.id for lesson in self.lessons)
 
-    def key(self, digest: str, lessons: Sequence[str]) -> AttemptKey:
+    def key(self, digest: str, lessons: Sequence[str]) -> GradingKey:
         """Return what the verdict on files with this digest depends on."""
-        return AttemptKey(
+        return GradingKey(
             digest,
             self.course.hash,
             __version__,
@@ -103,24 +104,31 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """Counts of one run. ``problems`` were not graded; ``faults`` of these are the grader's own."""
+    """Counts of one run. ``problems`` were not graded; ``faults`` of these are the grader's own.
+    ``older`` says that the download is older than another one.
+    """
 
     run: int
     graded: int = 0
     reused: int = 0
     problems: int = 0
     faults: int = 0
+    older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BatchJob:
-    """One submission to grade. ``base`` is the report in which one check is replaced."""
+    """One submission to grade. ``seen`` is its attempt, if it was known before; ``base`` is the
+    report in which one check is replaced.
+    """
 
-    owner: Submission
-    key: AttemptKey
+    one: Submission
+    owner: str
+    key: GradingKey
     seed: int
     files: dict[str, LessonFile]
     page: PageOptions
+    seen: SeenAttempt | None = None
     base: Report | None = None
 
 
@@ -157,22 +165,23 @@ GROUP, GROUP_SECONDS = 64, 0.5
 class Batch:
     """A run. Results are committed in groups, and counted as done after the commit.
 
-    ``students`` has the students of each submission. ``grading`` grades one submission, here or on
-    a cluster. ``progress`` is called with the number of results on disk.
+    ``grading`` grades one submission, here or on a cluster. ``progress`` is called with the number
+    of results on disk. ``newest`` is the newest time of a file in the download.
     """
 
     book: Gradebook
     out: Path
     plan: BatchPlan
-    students: Mapping[str, tuple[StudentIdentity, ...]]
     hosts: HostPool[Any]
     grading: Callable[..., Graded]
     progress: Callable[[int], None]
     tally: BatchResult = field(init=False)
     seed: int = field(init=False)
     rewrite: bool = field(init=False)
+    newest: float | None = None
     proven: bool = False
     done: int = 0
+    replaced_in: set[int] = field(default_factory=set)
     finished: list[FinishedJob] = field(default_factory=list)
     oldest: float = 0.0
 
@@ -183,7 +192,7 @@ class Batch:
         be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
         and the same call continues.
         """
-        run = self.book.begin(str(self.plan))
+        run = self.book.begin(str(self.plan), self.newest)
         self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
         shown = REVEALED if self.plan.reveal else WITHHELD
         pages = f"{shown} {self.book.about('late_rule')}".strip()
@@ -201,6 +210,11 @@ class Batch:
                 self.commit()
         if self.done < len(handed):
             raise KeyboardInterrupt
+        older = self.book.rank_before(run, self.replaced_in)
+        self.tally.older = bool(older)
+        for owner in older:
+            self._drop_page(owner)
+            self._write_page(owner)
         self.book.set_class({"pages": pages})
         self.book.end(run)
         return self.tally
@@ -251,27 +265,29 @@ class Batch:
 
     def prepare(self, one: Submission) -> BatchJob | None:
         """Return the job for a submission; None if it was reused or could not be read."""
-        students = self.students.get(one.name, one.students)
-        handed_in = one.handed_in or time_on_roster(students)
-        owner = replace(one, students=students, handed_in=handed_in)
         try:
-            ids = self._lessons(owner.name)
+            ids = self._lessons(one.name)
             files = one.read(ids)
             if not files:
                 expected = name_list((lesson.filename for lesson in self.plan.lessons), NAMED)
                 raise SubmissionError(f"no lesson file found; expected {expected}")
         except (SubmissionError, OSError) as error:
-            self._problem(owner, str(error), fault=False)
+            self._problem(one, str(error), fault=False)
             return None
         except Exception as error:  # a bug in our reader costs only this submission
-            self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
+            self._problem(one, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
-        found = digest(files)
-        key = self.plan.key(found, ids)
-        attempt = self._graded_already(owner.name, key)
-        if attempt is None:
-            return self._job(owner, key, files)
-        self._reuse(owner, attempt)
+        key = self.plan.key(digest(files), ids)
+        seen = self.book.seen(one, key, {id: file.text for id, file in files.items()})
+        if seen and (later := self.book.replaced_by(seen)):
+            if self.book.is_older(self.tally.run, later):
+                self.replaced_in.add(later)
+            else:
+                self.book.hand_in_again(seen, self.tally.run)
+        grading = self._graded_already(one.name, key)
+        if grading is None:
+            return self._job(one, key, files, seen)
+        self._reuse(one, grading, key.digest, seen)
         return None
 
     def _lessons(self, name: str) -> tuple[str, ...]:
@@ -287,36 +303,50 @@ class Batch:
         kept = {lesson_of(check), *(lesson.id for lesson in report.lessons)}
         return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
 
-    def _reuse(self, owner: Submission, attempt: int) -> None:
+    def _reuse(self, one: Submission, grading: int, digest: str, seen: SeenAttempt | None) -> None:
         """Count an earlier result. Remove an outdated page first, in case the run ends here."""
-        if self.rewrite or not self.book.uses(owner, attempt):
-            self._drop_page(owner)
-            self.book.use(owner, attempt)
-        if not page_path(self.out, owner.name).exists():
-            entry = self.book.entry(owner.name)
-            assert entry.report is not None
+        owner = seen.owner if seen else one.name
+        with transaction(self.book.db):
+            if self.book.use(one, self.tally.run, grading, digest, seen) or self.rewrite:
+                self._drop_page(owner)
+        if not page_path(self.out, owner).exists():
             try:
-                options = PageOptions(entry.personal_part, self.plan.reveal)
-                write_page(self.out, owner.name, render(entry.report, options))
+                self._write_page(owner)
             except UsageError:
                 raise
             except Exception as error:
-                self._problem(owner, f"the grader's own fault in its page: {error!r}", fault=True)
+                problem = f"the grader's own fault in its page: {error!r}"
+                self._problem(one, problem, fault=True, digest=digest, seen=seen)
                 return
         self.tally.reused += 1
 
-    def _graded_already(self, name: str, key: AttemptKey) -> int | None:
+    def _write_page(self, owner: str) -> None:
+        """Write the page of a submission's attempt that counts."""
+        entry = self.book.entry(owner)
+        if entry.report is not None:
+            options = PageOptions(entry.personal_part, self.plan.reveal)
+            write_page(self.out, owner, render(entry.report, options))
+
+    def _graded_already(self, name: str, key: GradingKey) -> int | None:
         if self.plan.check:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
 
-    def _job(self, owner: Submission, key: AttemptKey, files: dict[str, LessonFile]) -> BatchJob:
+    def _job(
+        self,
+        one: Submission,
+        key: GradingKey,
+        files: dict[str, LessonFile],
+        seen: SeenAttempt | None,
+    ) -> BatchJob:
         """Return a job for one check if the old report is about the same files, else for all."""
-        personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
+        owner, students = (seen.owner, seen.students) if seen else (one.name, one.students)
+        handed_in = one.handed_in or time_on_roster(students)
+        personal = self.book.personal_part(owner, students, handed_in)
         page = PageOptions(personal, self.plan.reveal)
         check = self.plan.check
-        if check and self.book.digest_of(owner.name) == key.digest:
-            base = self.book.entry(owner.name).report
+        if check and self.book.digest_of(owner) == key.digest:
+            base = self.book.entry(owner).report
             if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
                 old = replace(
                     key,
@@ -328,17 +358,26 @@ class Batch:
                     lang=base.lang,
                     lessons=",".join(lesson.id for lesson in base.lessons),
                 )
-                return BatchJob(owner, old, base.seed, files, page, base)
-        return BatchJob(owner, key, self.seed, files, page)
+                return BatchJob(one, owner, old, base.seed, files, page, seen, base)
+        return BatchJob(one, owner, key, self.seed, files, page, seen)
 
-    def _problem(self, owner: Submission, problem: str, *, fault: bool) -> None:
-        self.book.keep_problem(owner, problem, fault=fault)
-        self._drop_page(owner)  # otherwise an earlier grade's page would remain
+    def _problem(
+        self,
+        one: Submission,
+        problem: str,
+        *,
+        fault: bool,
+        digest: str = "",
+        seen: SeenAttempt | None = None,
+    ) -> None:
+        run = self.tally.run
+        self.book.keep_problem(one, run, problem, fault=fault, digest=digest, seen=seen)
+        self._drop_page(seen.owner if seen else one.name)  # of an earlier grading, or attempt
         self.tally.problems += 1
         self.tally.faults += fault
 
-    def _drop_page(self, owner: Submission) -> None:
-        page = page_path(self.out, owner.name)
+    def _drop_page(self, owner: str) -> None:
+        page = page_path(self.out, owner)
         try:
             page.unlink(missing_ok=True)
         except OSError as error:
@@ -350,7 +389,7 @@ class Batch:
             graded = self._graded(host, job)
             if not self.hosts.stopping.is_set():
                 page = graded.page or render(graded.report, job.page)
-                write_page(self.out, job.owner.name, page)
+                write_page(self.out, job.owner, page)
         except UsageError:  # sandbox, folder or course are unusable for every submission
             raise
         except Exception as error:
@@ -380,7 +419,7 @@ class Batch:
             ids, page = [lesson_of(plan.check)], None
         lessons = [plan.course.lesson(id) for id in ids]
         graded = self.grading(
-            host, plan.course, lessons, job.files, settings, name=job.owner.name, page=page
+            host, plan.course, lessons, job.files, settings, name=job.owner, page=page
         )
         if job.base and plan.check:
             return Graded(with_check(job.base, graded.report, plan.check))
@@ -410,12 +449,15 @@ class Batch:
         self.progress(self.done)
 
     def _keep(self, done: FinishedJob) -> None:
+        job, run = done.job, self.tally.run
         if done.report is None:
-            self._problem(done.job.owner, done.fault, fault=True)
+            digest = job.key.digest
+            self._problem(job.one, done.fault, fault=True, digest=digest, seen=job.seen)
             return
-        self.book.keep(
-            done.job.owner, self.tally.run, done.job.key, done.report, done.job.files.values()
-        )
+        attempt = self.book.keep(job.one, run, job.key, done.report, job.files.values(), job.seen)
+        if not self.book.counts(attempt):  # its page was written, but another attempt's is due
+            self._drop_page(job.owner)
+            self._write_page(job.owner)
         self.tally.graded += 1
         self.tally.faults += bool(done.report.grader_faults)
 
@@ -468,40 +510,43 @@ def lesson_of(check_id: str) -> str:
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:
-    """Return the report with one check's result from another grading of the same files.
+    """Return the report with the results of one check, and of those that wait for it, from another
+    grading of the same files.
 
     If the file could not be loaded or judged, before or now, replace the whole lesson. If another
-    course, engine or torch graded the check, add a flag that says which.
+    course, engine or torch graded the check, its note says which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
+    note = ""
+    if _grader(report) != _grader(again):
+        note = (
+            f"graded again by course {again.course.hash}, gradlings {again.grader_version} (engine"
+            f" {again.engine_hash}) and torch {again.torch_version}"
+        )
     lessons = tuple(
-        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
+        _merged(old, new, check_id, note) if lesson is old else lesson for lesson in report.lessons
     )
     score, max_score, bonus = report_score(lessons)
-    flag = (
-        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
-        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
-    )
-    flags = report.flags
-    if _grader(report) != _grader(again) and flag not in flags:
-        flags = (*flags, flag)
-    return replace(
-        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
-    )
+    return replace(report, lessons=lessons, score=score, max_score=max_score, bonus=bonus)
 
 
 def _grader(report: Report) -> tuple[str, str, str]:
     return report.course.hash, report.engine_hash, report.torch_version
 
 
-def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
+def _merged(old: LessonResult, new: LessonResult, check_id: str, note: str) -> LessonResult:
     judged = {LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED}
     results = {check.id: check for check in old.checks}
-    found = {check.id: check for check in new.checks}.get(check_id)
-    if found is None or f"{old.id}.grader" in results or not {old.status, new.status} <= judged:
+    found = {check.id: check for check in new.checks}
+    if (
+        check_id not in found
+        or f"{old.id}.grader" in results
+        or not {old.status, new.status} <= judged
+    ):
         return new
-    results[check_id] = found
+    for again in (waiting_for(check_id, old) | waiting_for(check_id, new)) & found.keys():
+        results[again] = replace(found[again], note=found[again].note or note or None)
     checks = tuple(results.values())
     score, max_score, bonus, max_bonus = lesson_score(checks)
     return replace(
@@ -513,6 +558,14 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
         bonus=bonus,
         max_bonus=max_bonus,
     )
+
+
+def waiting_for(check_id: str, lesson: LessonResult) -> set[str]:
+    """Return a check's id and those of the checks that wait for it, directly or not."""
+    waiting = {check_id}
+    for _ in lesson.checks:
+        waiting |= {one.id for one in lesson.checks if one.needs in waiting}
+    return waiting
 
 
 REVEALED, WITHHELD = "revealed", "withheld"
@@ -554,12 +607,13 @@ def changing(out: Path) -> Iterator[tuple[Gradebook, set[str]]]:
     changed: set[str] = set()
     with Gradebook.open(out) as book, batch_lock(out):
         yield book, changed
+        keep_marks(book)
         there = book.all_names()
         for name in changed - there:
             page_path(out, name).unlink(missing_ok=True)
         for name in sorted(changed & there):
             rewrite_page(out, book, book.entry(name))
-        write_outputs(out, book)
+        write_outputs(book)
 
 
 @cache
@@ -567,8 +621,9 @@ def _words(lang: str) -> Catalogue:
     return engine_catalogue(lang)
 
 
-def write_outputs(out: Path, book: Gradebook) -> None:
-    columns = book.columns()
+def write_outputs(book: Gradebook) -> None:
+    """Write an assignment's tables and class page again."""
+    out, columns = book.folder, book.columns()
     with output(out / "results.json") as file:
         write_results(file, book.entries())
     with output(out / "grades.csv") as file:
@@ -580,7 +635,7 @@ def write_outputs(out: Path, book: Gradebook) -> None:
         TextReader() as reader,
     ):
         page = render_class(
-            book.entries(),
+            (entry for entry in book.entries() if not entry.is_test),
             columns,
             title=book.about("title"),
             passed_over=book.passed_over(),

@@ -9,9 +9,10 @@ import contextlib
 import difflib
 import json
 import os
+import shlex
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+import zoneinfo
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.classroom.gradebook.entry import read_rule
-from grader.classroom.gradebook.roster import MatchedStudents, Roster, match, read_roster
+from grader.classroom.gradebook.entry import POLICIES, read_rule
+from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.entries import ClassImport
-from grader.classroom.imports.names import name_list
+from grader.classroom.imports.entries import ClassImport, Submission
+from grader.classroom.imports.gifts import with_gifts
+from grader.classroom.imports.names import name_list, unique_names
 from grader.cli.options import (
     PATH,
     SEED,
@@ -39,6 +41,7 @@ from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.messages import Settings
 from grader.core.text import clean, counted
 from grader.course.course import Course
+from grader.course.files import newest_time
 from grader.course.submission import writable
 from grader.runtime.client import ForkServerClient
 
@@ -58,7 +61,13 @@ if TYPE_CHECKING:
     required=True,
     help="The folder for gradebook, pages and tables; created if necessary.",
 )
-@lessons_option("The lessons that were assigned; by default all.")
+@click.option(
+    "--assignment",
+    metavar="NAME",
+    help="The assignment, if the gradebook is for several: 'Week 2'. Its pages and tables are in"
+    " the folder of that name.",
+)
+@lessons_option("The lessons that were assigned; by default those of the last run, at first all.")
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -93,6 +102,16 @@ if TYPE_CHECKING:
     "--roster",
     type=PATH,
     help="The class list as CSV, to show who handed in nothing and to match ids.",
+)
+@click.option(
+    "--attempts",
+    type=click.Choice(POLICIES),
+    help="Which attempt counts, if somebody hands in several; by default the last.",
+)
+@click.option(
+    "--zone",
+    metavar="ZONE",
+    help="The time zone of times without an offset from UTC: Europe/Berlin.",
 )
 @click.option(
     "--due", metavar="TIME", help="The due date: 2026-12-01T23:59+09:00. 'none' removes it."
@@ -132,10 +151,15 @@ if TYPE_CHECKING:
 def batch(executor: str, workers: int | None, course_root: Path | None, **options: Any) -> None:
     """Grade a class: a gradebook, a page for each student, tables.
 
-    You can stop it at any time. Run the same command again to continue.
+    You can stop it at any time. Run the same command again to continue. The gradebook remembers
+    the options --lessons, --roster, --due, --late, --attempts, --zone and --accept-near-names.
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """
+    if options["zone"] and options["zone"] not in zoneinfo.available_timezones():
+        raise UsageError(
+            f"--zone: there is no time zone {options['zone']!r}. Write it like Europe/Berlin"
+        )
     if (executor == "dask") is not bool(options["scheduler"]):
         raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
     workers = workers or (0 if options["scheduler"] else os.cpu_count() or 1)
@@ -149,6 +173,7 @@ class BatchOptions:
 
     place: Path
     out: Path
+    assignment: str | None = None
     lessons: tuple[str, ...] = ()
     layout: str | None = None
     roster: Path | None = None
@@ -160,7 +185,9 @@ class BatchOptions:
     regrade: bool = False
     check: str | None = None
     reveal: bool = False
-    accept_near_names: bool = False
+    accept_near_names: bool | None = None
+    attempts: str | None = None
+    zone: str | None = None
     due: str | None = None
     late: str | None = None
     repair: bool = False
@@ -181,24 +208,35 @@ own_host = partial(ForkServerClient, own_session=True)
 
 
 def grade_class(
-    course: Course, wanted: BatchOptions, *, make_host: Callable[[], ForkServerClient] = own_host
+    course: Course,
+    wanted: BatchOptions,
+    *,
+    make_host: Callable[[], ForkServerClient] = own_host,
+    only: str | None = None,
 ) -> ExitCode:
-    """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
-    from grader.classroom.batch import write_outputs
+    """Grade a class, or ``only`` one submission of it, and report it; return ENGINE_FAULT if the
+    grader was at fault.
+    """
+    from grader.classroom.batch import rewrite_page, write_outputs
+    from grader.classroom.gradebook.by_hand import gifts
+    from grader.classroom.gradebook.marks import keep_marks
+    from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
     from grader.render.terminal import make_console
     from grader.runtime.text_reader import TextReader
 
-    plan = plan_for(course, wanted)
+    plan_for(course, wanted)  # an option that can't be meant is refused before anything is read
     late_rule = wanted.late_rule()
+    wanted = remembered(wanted)
+    plan = plan_for(course, wanted)
     with TextReader() as reader:
         found = find_class(
             wanted.place,
             lessons=[one.id for one in course.lessons],
             graded=plan.ids,
             layout=wanted.layout,
-            accept_near_names=wanted.accept_near_names,
+            accept_near_names=bool(wanted.accept_near_names),
             decode=reader.decode,
         )
         roster = read_roster(wanted.roster) if wanted.roster else None
@@ -208,18 +246,137 @@ def grade_class(
                 " the results"
             )
         console = make_console(stderr=True)
-        with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
-            found = without_forgotten(renamed(found, book.new_names()), book.is_forgotten)
+        with (
+            batch_lock(wanted.out),
+            Gradebook.open(wanted.out, create=True, assignment=wanted.assignment) as book,
+        ):
+            refuse_another_assignment(book, course, plan, found, place=wanted.place)
             book.set_secret(wanted.seed)
-            if late_rule is not None:
-                book.set_class({"late_rule": late_rule})
-            matched = register(book, plan, found, roster, place=wanted.place)
-            say_before(console, found, roster, matched)
-            tally = grade_found(console, book, wanted, plan, found, matched, make_host)
-            write_outputs(wanted.out, book)
+            remember(book, wanted, plan, late_rule, found.layout)
+            enrolled = enrol(book, found, roster)
+            students = dict(entries_of(book))
+            found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
             handed = {one.name for one in found.handed}
-            Summary(make_console(), book, wanted.out).show(tally, plan, handed)
+            if only is None:
+                say_before(console, replace(enrolled, found=found), roster)
+            else:
+                found = replace(
+                    found, handed=tuple(one for one in found.handed if one.name == only)
+                )
+            tally = grade_found(console, book, wanted, plan, found, make_host)
+            changes = keep_marks(book)
+            for change in changes:
+                rewrite_page(book.folder, book, book.entry(change.name))
+            write_outputs(book)
+            Summary(make_console(), book).show(tally, plan, handed, changes)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def remembered(wanted: BatchOptions) -> BatchOptions:
+    """Return the options with what the gradebook remembers of those that were not given."""
+    from grader.classroom.gradebook.store import DATABASE, Gradebook, place_of
+
+    root, named = place_of(wanted.out)
+    assignment = wanted.assignment or named
+    if not (root / DATABASE).exists():
+        return wanted
+    with Gradebook.open(root, any_of=True) as book:
+        known = book.assignments()
+        if assignment is None and len(known) == 1:
+            (assignment,) = known
+        if assignment not in known:
+            return wanted
+        book = book.at(known[assignment])
+        near = bool(int(book.about("near_names")))
+        return replace(
+            wanted,
+            lessons=wanted.lessons or tuple(lesson for lesson, _, _ in book.lessons()),
+            accept_near_names=near
+            if wanted.accept_near_names is None
+            else wanted.accept_near_names,
+            zone=wanted.zone or book.zone() or None,
+        )
+
+
+def remember(
+    book: Gradebook, wanted: BatchOptions, plan: BatchPlan, late_rule: str | None, layout: str
+) -> None:
+    """Store the options, and what is known of the class before grading."""
+    lang = plan.settings.lang
+    titles = [
+        [one.id, load_catalogue(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons
+    ]
+    values: dict[str, object] = {
+        "course_id": plan.course.id,
+        "course_version": plan.course.version,
+        "course_hash": plan.course.hash,
+        "title": wanted.assignment or plan.course.title,
+        "place": writable(str(wanted.place.resolve())),
+        "layout": layout,
+        "near_names": int(bool(wanted.accept_near_names)),
+    }
+    if plan.check is None:
+        values |= {"lang": lang, "lessons": json.dumps(titles)}
+    if late_rule is not None:
+        values["late_rule"] = late_rule
+    if wanted.attempts is not None:
+        values["policy"] = wanted.attempts
+    book.set_class(values)
+    if wanted.zone:
+        book.set_zone(wanted.zone)
+    book.settle_all()
+
+
+SAMPLE = 10
+"""Of how many submissions the files are looked at, to see what a download is."""
+
+
+def refuse_another_assignment(
+    book: Gradebook, course: Course, plan: BatchPlan, found: ClassImport, *, place: Path
+) -> None:
+    """Raise UsageError if a download is not of the assignment that the gradebook is open at."""
+    before = [lesson for lesson, _, _ in book.lessons()]
+    if not book.names():
+        return
+    what = book.about("name") or "this gradebook"
+    remedy = f"For another assignment: --assignment {shlex.quote(found_name(place))}"
+    if plan.check is None and not set(plan.ids) & set(before):
+        raise UsageError(
+            f"{what} has the lessons {name_list(before, 4)}, not {name_list(plan.ids, 4)}."
+            f" {remedy}. To change its lessons, name these too: --lessons"
+            f" {','.join([*before, *plan.ids])}"
+        )
+    sample = found.handed[:SAMPLE]
+    if not any(files_in(one, plan.ids) for one in sample):
+        everything = [lesson.id for lesson in course.lessons]
+        others = {lesson for one in sample for lesson in files_in(one, everything)}
+        if others:
+            raise UsageError(
+                f"{place} has files of {name_list(sorted(others), 4)}, and none of"
+                f" {name_list(plan.ids, 4)}, which {what} has. {remedy}"
+            )
+    from grader.classroom.gradebook.people import participants
+
+    same, other = participants(book, found.handed)
+    if len(other) > same:
+        raise UsageError(
+            f"{place} has other participant numbers than {what}, for example for {other[0]}, so it"
+            f" is another assignment's download. {remedy}"
+        )
+
+
+def files_in(one: Submission, lessons: Sequence[str]) -> list[str]:
+    """Return the lessons of which a submission has files; none if it can't be read."""
+    try:
+        return list(one.read(lessons))
+    except Exception:
+        return []  # it is read again, and the reason said, when its turn comes
+
+
+def found_name(place: Path) -> str:
+    """Return a name for the assignment that a download may be of."""
+    (name,) = unique_names([(place.resolve().stem, "")])
+    return name
 
 
 def grade_found(
@@ -228,13 +385,13 @@ def grade_found(
     wanted: BatchOptions,
     plan: BatchPlan,
     found: ClassImport,
-    matched: MatchedStudents,
     make_host: Callable[[], ForkServerClient],
 ) -> BatchResult:
     """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
     from grader.classroom.batch import Batch
     from grader.cli.batch_screen import Meter, graceful_interrupt
 
+    book.set_passed_over([*found.passed_over, *found.replaced])
     try:
         with (
             host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
@@ -242,40 +399,12 @@ def grade_found(
             graceful_interrupt(console, hosts),
         ):
             meter.begin("grading", len(found.handed))
-            running = Batch(book, wanted.out, plan, matched.students, hosts, grading, meter.update)
+            newest = newest_time(wanted.place)
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)
         raise
-
-
-def renamed(found: ClassImport, new_names: Mapping[str, str]) -> ClassImport:
-    """Give submissions that were renamed by hand their new names, and say so.
-
-    A submission keeps its name if another one of the download has the new name.
-    """
-    names = Counter(new_names.get(one.name, one.name) for one in found.handed)
-    there = {one.name for one in found.handed}
-    new = {old: name for old, name in new_names.items() if old in there and names[name] == 1}
-    if not new:
-        return found
-    handed = [replace(one, name=new.get(one.name, one.name)) for one in found.handed]
-    note = f"renamed by hand: {name_list(f'{old} to {name}' for old, name in new.items())}"
-    return replace(
-        found, handed=tuple(sorted(handed, key=lambda one: one.name)), notes=(*found.notes, note)
-    )
-
-
-def without_forgotten(found: ClassImport, is_forgotten: Callable[[str], bool]) -> ClassImport:
-    """Leave out submissions that the gradebook was told to forget, and say so."""
-    gone = [one.name for one in found.handed if is_forgotten(one.name)]
-    if not gone:
-        return found
-    note = (
-        f"forgotten, so not graded: {name_list(gone)}. To undo that: grade forget OUT NAME --undo"
-    )
-    kept = tuple(one for one in found.handed if one.name not in gone)
-    return replace(found, handed=kept, notes=(*found.notes, note))
 
 
 @contextlib.contextmanager
@@ -349,33 +478,3 @@ def refuse_unknown_check(course: Course, check: str) -> None:
             f"There is no check {check!r}. {guess}The first line of grades.csv has all ids, such"
             f" as {lesson.id}.{lesson.check_names[0]}"
         )
-
-
-def register(
-    book: Gradebook, plan: BatchPlan, found: ClassImport, roster: Roster | None, *, place: Path
-) -> MatchedStudents:
-    """Store what is known of the class before grading; match it to the new or stored roster."""
-    lang = plan.settings.lang
-    titles = [
-        [one.id, load_catalogue(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons
-    ]
-    graded = {"lang": lang, "lessons": json.dumps(titles)} if plan.check is None else {}
-    book.set_class(
-        {
-            "course_id": plan.course.id,
-            "course_version": plan.course.version,
-            "course_hash": plan.course.hash,
-            "title": plan.course.title,
-            "place": writable(str(place.resolve())),
-            **graded,
-            "layout": found.layout,
-        }
-    )
-    book.set_passed_over([*found.passed_over, *found.replaced])
-    if roster is not None:
-        book.set_roster(roster.students)
-    matched = match(
-        book.roster(), [(one.name, one.students) for one in found.handed], taken=book.names()
-    )
-    book.set_absent(matched.absent)
-    return matched

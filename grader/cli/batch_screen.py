@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
@@ -27,11 +26,11 @@ from rich.progress import (
 from rich.text import Text
 
 from grader.classroom.batch import BatchPlan, BatchResult, lesson_of
-from grader.classroom.exports.common import total_points
-from grader.classroom.gradebook.entry import GradebookEntry, ScoreChange
-from grader.classroom.gradebook.roster import MatchedStudents, Roster
+from grader.classroom.gradebook.entry import GradebookEntry, total_points
+from grader.classroom.gradebook.marks import MarkChange
+from grader.classroom.gradebook.people import Enrolled
+from grader.classroom.gradebook.roster import Roster
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.entries import ClassImport
 from grader.classroom.imports.names import name_list
 from grader.core.report import LessonStatus
 from grader.core.text import clean, counted
@@ -50,9 +49,8 @@ LOOK_SECONDS = 0.1
 """How often ``Meter.over`` reports its position, because there may be a million small items."""
 
 
-def say_before(
-    console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
-) -> None:
+def say_before(console: Console, enrolled: Enrolled, roster: Roster | None) -> None:
+    found = enrolled.found
     handed = counted(len(found.handed), "submission")
     console.print(Text(f"{handed}, layout: {found.layout}"))
     listing(console, "note", found.notes)
@@ -64,7 +62,7 @@ def say_before(
             soft_wrap=True,
         )
     listing(console, "ignored", [f"{entry}: {reason}" for entry, reason in found.passed_over])
-    listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
+    listing(console, "roster", [*(roster.problems if roster else ()), *enrolled.notes])
 
 
 def listing(console: Console, what: str, lines: Sequence[str]) -> None:
@@ -188,19 +186,29 @@ def stopping(busy: int, what: str = "submission") -> str:
 class Summary:
     """The outcome of a run, printed on a terminal."""
 
-    def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
+    def __init__(self, console: Console, book: Gradebook) -> None:
         self.console = console
         self.book = book
-        self.out = out
 
     def line(self, text: str) -> None:
         self.console.print(Text(clean(text)), soft_wrap=True)
 
-    def show(self, tally: BatchResult, plan: BatchPlan, handed: set[str]) -> None:
-        self.show_changes(tally, plan)
+    def show(
+        self, tally: BatchResult, plan: BatchPlan, handed: set[str], changes: Sequence[MarkChange]
+    ) -> None:
+        if changes:
+            show_changes(self.console, changes)
+        elif plan.regrade:
+            self.line("graded again: nothing changed")
+        if tally.older:
+            self.line(
+                "this download is older than another one, so its new attempts count as older too"
+            )
         scores, most = [], 0.0
         problems, missing, unloaded, flagged = [], [], [], []
         for entry in self.book.entries():
+            if entry.is_test:
+                continue
             report = entry.report
             if report and total_points(entry) is not None:
                 scores.append(entry.score)
@@ -240,32 +248,28 @@ class Summary:
                 f"{tally.faults} could not be graded because of the grader's own fault. They have"
                 " no mark, not 0. Run the same command to try again, and please report this"
             )
-        page = self.out / "class.html"
-        self.line(f"results: {page if page.exists() else self.out / 'grades.csv'}")
+        page = self.book.folder / "class.html"
+        self.line(f"results: {page if page.exists() else page.with_name('grades.csv')}")
 
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
             self.line(f"{what}: {name_list(labels, LISTED)}")
 
-    def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
-        table = plain_table("submission", "old", "new", "checks that changed")
-        count = 0
-        for change in self.book.changes(tally.run):
-            count += 1
-            if count <= LISTED:
-                table.add_row(
-                    clean(change.name),
-                    points_text(change.old),
-                    points_text(change.new),
-                    ", ".join(changed_checks(change)),
-                )
-        if count:
-            self.console.print(table)
-            self.line(
-                f"{count} changed" + (f"; the first {LISTED} are shown" if count > LISTED else "")
-            )
-        elif plan.regrade:
-            self.line("graded again: nothing changed")
+
+def show_changes(console: Console, changes: Sequence[MarkChange]) -> None:
+    """Print whose mark changed, and why."""
+    table = plain_table("submission", "old", "new", "why")
+    for change in changes[:LISTED]:
+        why = "; ".join(filter(None, [change.cause, ", ".join(changed_checks(change))]))
+        table.add_row(clean(change.name), mark_text(change.old), mark_text(change.new), why)
+    console.print(table)
+    many = len(changes)
+    shown = f"; the first {LISTED} are shown" if many > LISTED else ""
+    console.print(Text(f"{many} changed{shown}"))
+
+
+def mark_text(mark: float | None) -> str:
+    return "none" if mark is None else points_text(mark)
 
 
 def called(entry: GradebookEntry) -> str:
@@ -280,7 +284,7 @@ def problem_of(entry: GradebookEntry) -> str:
     return f"{name}: the grader's own fault: {entry.grader_faults[0].message or 'see its page'}"
 
 
-def changed_checks(change: ScoreChange) -> Iterator[str]:
+def changed_checks(change: MarkChange) -> Iterator[str]:
     """Yield the checks whose outcome changed; only count them if many of a lesson changed alike."""
     alike: dict[tuple[str, str], list[str]] = {}
     for check, *outcomes in change.checks:

@@ -17,8 +17,8 @@ from pathlib import Path
 import click
 
 from grader.classroom.batch import changing
-from grader.classroom.exports.common import total_points
-from grader.classroom.gradebook.entry import Adjustment, Comment
+from grader.classroom.gradebook import by_hand
+from grader.classroom.gradebook.entry import Adjustment, Comment, total_points
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import unique_names
@@ -46,14 +46,23 @@ from grader.runtime.text_reader import TextReader
 @click.option("--reason", help="Why; the student reads it.")
 @click.option("--lesson", help="The lesson whose score changes; by default the total.")
 @click.option("--author", help="The author of the change; by default your login name.")
-def adjust(out: Path, submission: str, points: float | None, **change: str | None) -> None:
+@click.option("--undo", is_flag=True, help="Undo the newest change.")
+def adjust(
+    out: Path, submission: str, points: float | None, undo: bool, **change: str | None
+) -> None:
     """Change a score by hand, with a reason; without --points, list the changes.
 
     SUBMISSION is its name in grades.csv, or the student's name if it is unique.
 
     Example: grade adjust grades alice --points +2 --reason "handed in on paper"
     """
-    if points is not None:
+    if undo:
+        with changing(out) as (book, changed):
+            entry = book.entry_of(submission)
+            book.undo_adjustment(entry.name, change["author"] or login_name())
+            changed.add(entry.name)
+        list_adjustments(out, entry.name)
+    elif points is not None:
         change_score(out, submission, points=points, **change)
     elif any(change.values()):
         raise UsageError("--points is missing. Give the change of the score, such as +2 or -0.5")
@@ -92,14 +101,14 @@ def change_score(
 def list_adjustments(out: Path, name: str) -> None:
     with Gradebook.open(out) as book:
         entry = book.entry_of(name)
+        undone = book.adjustments(entry.name, undone=True)
     console = make_console()
-    if entry.adjustments:
-        table = plain_table("when", "who", "points", "lesson", "reason")
-        for one in entry.adjustments:
-            change = f"{one.points:+g}"
-            table.add_row(
-                one.made_at, clean(one.author), change, one.lesson or "", clean(one.reason)
-            )
+    if entry.adjustments or undone:
+        table = plain_table("when", "who", "points", "lesson", "reason", "")
+        for one in sorted((*entry.adjustments, *undone), key=lambda one: one.number):
+            change, state = f"{one.points:+g}", "undone" if one in undone else ""
+            reason = clean(one.reason)
+            table.add_row(one.made_at, clean(one.author), change, one.lesson or "", reason, state)
         console.print(table)
     else:
         console.print(f"{clean(entry.name)}: no adjustments")
@@ -115,8 +124,8 @@ def list_adjustments(out: Path, name: str) -> None:
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
         line = (
-            f"this is more than full marks ({most}). To undo a mistake, add an adjustment with the"
-            " opposite sign"
+            f"this is more than full marks ({most}). To undo a mistake: grade adjust {out}"
+            f" {entry.name!r} --undo"
         )
         console.print(line, soft_wrap=True)
 
@@ -294,7 +303,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         return
     with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        book.forget(entry.name, login_name())
+        by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
@@ -343,7 +352,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
                 " another name. If both are of the same student, make them one submission: grade"
                 f" rename {out} {entry.name!r} {new!r} --merge"
             )
-        book.rename(entry.name, new, login_name())
+        by_hand.rename(book, entry.name, new, login_name())
         changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
@@ -352,26 +361,20 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
 def undo_change(out: Path, name: str) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
     with changing(out) as (book, changed):
-        entry = book.undo(name)
-        changed.update((name, entry.detail.get("old", name)))
-    old = entry.detail.get("old")
-    say(f"{name} is {old} again" if old else f"{name} is back")
+        entry = by_hand.undo(book, name)
+        changed.update(book.all_names() & {name, *map(str, entry.detail.values())})
+        changed.add(name)
+    say(f"undone: {by_hand.described(entry)}")
 
 
 def list_trail(out: Path) -> None:
     """Show which submissions were forgotten or renamed, and what was undone."""
     with Gradebook.open(out) as book:
-        trail = book.trail()
+        trail = by_hand.trail(book)
     table = plain_table("when", "who", "what", "")
     for entry in trail:
-        what = (
-            f"{entry.detail['old']} → {entry.submission}"
-            if entry.action == "rename"
-            else f"{entry.submission} forgotten"
-        )
-        table.add_row(
-            entry.made_at, clean(entry.author), clean(what), "undone" if entry.undone else ""
-        )
+        what = clean(by_hand.described(entry))
+        table.add_row(entry.made_at, clean(entry.author), what, "undone" if entry.undone else "")
     if trail:
         make_console().print(table)
     else:

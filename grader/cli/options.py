@@ -68,8 +68,8 @@ sandbox_option = click.option(
 
 which_lessons_option = lessons_option("Which lessons; all by default.")
 near_names_option = click.option(
-    "--accept-near-names",
-    is_flag=True,
+    "--accept-near-names/--no-near-names",
+    default=None,
     help="Grade a file such as 'Hooks (1).py' as hooks.py if it is the only such file.",
 )
 hidden_option = click.option(

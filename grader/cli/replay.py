@@ -4,6 +4,7 @@ grader (``--show``), or in a debugger with the user's own rights (``--pdb``).
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import secrets
@@ -11,7 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,11 @@ from grader.runtime.grading import LessonOutcome, grade_lesson, task_for
     help="The check's own seed, from a report, instead of the run's.",
 )
 @click.option(
+    "--student",
+    metavar="NAME",
+    help="With --in a gradebook: a student's file, from the seed of its report.",
+)
+@click.option(
     "--show", "way", flag_value="show", help="Print a script that does the same without the grader."
 )
 @click.option(
@@ -76,7 +82,9 @@ from grader.runtime.grading import LessonOutcome, grade_lesson, task_for
 @sandbox_option
 @lang_option
 @course_option
-def replay(way: str | None, stop: bool, course_root: Path | None, **values: Any) -> None:
+def replay(
+    way: str | None, stop: bool, course_root: Path | None, student: str | None, **values: Any
+) -> None:
     """Run a check again from its seed: judged, as a script, or in a debugger. For a lesson, run its
     failing check.
 
@@ -97,12 +105,36 @@ def replay(way: str | None, stop: bool, course_root: Path | None, **values: Any)
         options += ["--course", str(course_root)]
     if request.lang is not None:
         options += ["--lang", request.lang]
-    resolved = resolve_target(found, replace(request, options=tuple(options)))
-    if resolved is None:
-        sys.exit(ExitCode.NOT_FULL_MARKS)
-    if way == "pdb" or stop:
-        sys.exit(debug(found, resolved, stop=stop))
-    sys.exit(show_script(found, resolved) if way == "show" else judge_again(found, resolved))
+    if student is not None:
+        options += ["--student", student]
+    with contextlib.ExitStack() as stack:
+        if student is not None:
+            request = stack.enter_context(graded_files(request, student))
+        resolved = resolve_target(found, replace(request, options=tuple(options)))
+        if resolved is None:
+            sys.exit(ExitCode.NOT_FULL_MARKS)
+        if way == "pdb" or stop:
+            sys.exit(debug(found, resolved, stop=stop))
+        sys.exit(show_script(found, resolved) if way == "show" else judge_again(found, resolved))
+
+
+@contextlib.contextmanager
+def graded_files(request: ReplayRequest, student: str) -> Iterator[ReplayRequest]:
+    """Return the request for a folder with what a gradebook has of a student, and its seed."""
+    from grader.classroom.gradebook.store import Gradebook
+
+    with Gradebook.open(request.place) as book:
+        entry = book.entry_of(student)
+        files = book.graded_files(entry.name)
+    if entry.report is None or not files:
+        raise UsageError("{name} has no graded file", name=entry.name)
+    given = request.seed is not None or request.check_seed is not None
+    with tempfile.TemporaryDirectory() as folder:
+        for lesson, text in files.items():
+            path = Path(folder, f"{lesson}.py")
+            path.write_text(text, "utf-8", "surrogateescape", newline="")
+        seed = request.seed if given else entry.report.seed
+        yield replace(request, place=Path(folder), seed=seed)
 
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)

@@ -20,6 +20,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -122,6 +123,20 @@ class Entry(abc.ABC):
             return any(entry.name == name for entry in self.inside())
         except OSError:
             return False
+
+
+def newest_time(place: Path) -> float | None:
+    """Return the newest time of a file in a zip, or in a folder and its folders, in seconds since
+    1970; None if there is none.
+    """
+    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
+        if place.is_dir():
+            files = (file for depth in ("*", "*/*") for file in place.glob(depth))
+            return max(file.lstat().st_mtime for file in files if file.is_file())
+        with zipfile.ZipFile(place) as archive:
+            newest = max(member.date_time for member in archive.infolist())
+        return datetime(*newest).timestamp()
+    return None
 
 
 def is_skipped(folder: str) -> bool:

@@ -127,7 +127,7 @@ def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, fl
                 BatchOptions(
                     place,
                     place.with_suffix(".out"),
-                    (lesson,),
+                    lessons=(lesson,),
                     workers=8 if repeated else 1,
                     seed=5,
                     sandbox="auto",

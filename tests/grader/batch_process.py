@@ -66,5 +66,8 @@ def attempt_counts(out: Path) -> dict[str, int]:
     with contextlib.closing(sqlite3.connect(out / DATABASE)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return dict(
-            db.execute("SELECT submission, count(*) FROM attempts GROUP BY submission").fetchall()
+            db.execute(
+                "SELECT s.name, count(*) FROM gradings g JOIN attempts a ON a.id = g.attempt JOIN"
+                " submissions s ON s.id = a.submission GROUP BY s.name"
+            ).fetchall()
         )

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.classroom.exports.common import PAGE, explanation, not_graded, total_points
-from grader.classroom.gradebook.entry import PublicEntry
+from grader.classroom.exports.common import PAGE, explanation
+from grader.classroom.gradebook.entry import PublicEntry, not_graded, total_points
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, add_up

@@ -21,6 +21,8 @@ from grader.classroom.gradebook.entry import (
     GradebookEntry,
     LessonColumn,
     PublicEntry,
+    not_graded,
+    total_points,
 )
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.i18n import Catalogue
@@ -125,6 +127,11 @@ def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float
     return request.scale or sum(column.max_score for column in columns)
 
 
+def adjustment_as_json(one: Adjustment) -> dict[str, Any]:
+    """Return an adjustment for a table: its number is only the gradebook's."""
+    return {key: value for key, value in asdict(one).items() if key != "number"}
+
+
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
@@ -143,21 +150,6 @@ def mark_of(
         tuple(remarks(entry)),
         entry.missing,
     )
-
-
-def total_points(entry: GradebookEntry) -> float | None:
-    """Return the points that count; None without a report, or after a grader fault."""
-    if entry.grader_faults or any(not_graded(entry)):
-        return None
-    return entry.score if entry.report or entry.adjustments else None
-
-
-def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
-    """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
-    given = {adjustment.lesson for adjustment in entry.adjustments}
-    for lesson in entry.lessons:
-        if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
-            yield lesson
 
 
 def lesson_points(
@@ -315,7 +307,9 @@ def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
     return {
         **report,
         "gradebook": {
-            "students": [asdict(student) for student in entry.students],
+            "students": [
+                {"name": one.name, "ids": one.ids, "details": one.details} for one in entry.students
+            ],
             "late": entry.late,
             "handed_in": entry.handed_in,
             "missing": entry.missing,
@@ -326,7 +320,7 @@ def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
             "penalty": entry.penalty,
             "lateness": entry.lateness and entry.lateness.as_json(),
             "adjusted": entry.adjusted_by,
-            "adjustments": [asdict(one) for one in entry.adjustments],
+            "adjustments": [adjustment_as_json(one) for one in entry.adjustments],
             "comments": [asdict(one) for one in entry.comments],
         },
     }

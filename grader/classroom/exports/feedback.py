@@ -25,11 +25,10 @@ from grader.classroom.exports.common import (
     mark_of,
     remarks,
     row,
-    total_points,
 )
 from grader.classroom.exports.moodle import columns_in, roll_of
 from grader.classroom.exports.sheets import Roll, Sheet
-from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_points
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import LessonResult
 from grader.core.text import clean

@@ -20,9 +20,8 @@ from grader.classroom.exports.common import (
     explanation,
     for_students,
     remarks,
-    total_points,
 )
-from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_points
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome

@@ -11,7 +11,6 @@ import codecs
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from grader.classroom.exports.common import (
@@ -19,6 +18,7 @@ from grader.classroom.exports.common import (
     ExportRequest,
     Format,
     Piece,
+    adjustment_as_json,
     adjustment_text,
     explanation,
     for_students,
@@ -121,7 +121,7 @@ def as_data(
         "max_score": full_marks(columns, request),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
-        "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
+        "adjustments": [adjustment_as_json(one) for one in entry.adjustments],
         "comments": [
             {key: getattr(one, key) for key in ("lesson", "line", "text", "author", "made_at")}
             for one in entry.comments

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 
 from grader.classroom.imports.entries import StudentIdentity
@@ -19,7 +19,7 @@ from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, Record, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Record, Report
 from grader.core.text import moment
 
 
@@ -30,8 +30,9 @@ class GradebookEntry:
     ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
     grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
     the time in UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the
-    name of its folder or file in the download; ``history`` has what each version of its files
-    earned.
+    name of its folder or file in the download; ``history`` has what each attempt earned.
+    ``attempt`` says how many gradings there were up to this report; of ``attempts``, number
+    ``counts`` counts (0: none).
     """
 
     name: str
@@ -48,10 +49,19 @@ class GradebookEntry:
     lateness: Lateness | None = None
     came_as: str = ""
     history: tuple[float, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    counts: int = 0
+    mended: tuple[MendedChecks, ...] = ()
 
     @property
     def label(self) -> str:
         return students_label(self.students, self.name)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is of no student, but of a system's test account."""
+        roles = {one.details.get("role") for one in self.students}
+        return roles == {"test"}
 
     @property
     def ids(self) -> str:
@@ -89,7 +99,7 @@ class GradebookEntry:
 
     @property
     def personal_part(self) -> PersonalPart:
-        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
+        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness, self.mended)
 
     @property
     def lessons(self) -> tuple[LessonResult, ...]:
@@ -130,6 +140,46 @@ class Adjustment:
     author: str
     made_at: str
     lesson: str | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A version of a submission's files that was handed in.
+
+    ``handed_in`` is the time in UTC, if a download or roster says it; ``found`` is when it was
+    downloaded. ``score`` is what it earned; None if it has no valid verdict.
+    """
+
+    number: int
+    id: int
+    handed_in: str | None
+    found: str
+    came_as: str = ""
+    late: bool = False
+    score: float | None = None
+    problem: str | None = None
+
+
+POLICIES = ("last", "best", "first")
+
+
+def counting(
+    attempts: Sequence[Attempt], policy: str, percent_of: Callable[[Attempt], float]
+) -> Attempt | None:
+    """Return the attempt that counts by one of POLICIES; ``percent_of`` says what lateness costs.
+
+    The last attempt counts even if it can't be read; the best and the first are among those with a
+    verdict, if there are any.
+    """
+    if not attempts:
+        return None
+    if policy == "last":
+        return attempts[-1]
+    graded = [one for one in attempts if one.score is not None] or attempts
+    if policy == "first":
+        return graded[0]
+    return max(graded, key=lambda one: (one.score or 0.0) * (1 - percent_of(one) / 100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +203,17 @@ class PersonalPart(Record):
     adjustments: tuple[Adjustment, ...] = ()
     comments: tuple[Comment, ...] = ()
     lateness: Lateness | None = None
+    mended: tuple[MendedChecks, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MendedChecks(Record):
+    """Checks, by title, that were wrong and were graded again, and what that did to a mark."""
+
+    made_at: str
+    checks: tuple[str, ...]
+    old: float | None
+    new: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +238,19 @@ class CheckColumn:
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreChange:
-    """A submission's score before and after a run; changed checks as (id, old, new)."""
+def total_points(entry: GradebookEntry) -> float | None:
+    """Return the points that count; None without a report, or after a grader fault."""
+    if entry.grader_faults or any(not_graded(entry)):
+        return None
+    return entry.score if entry.report or entry.adjustments else None
 
-    name: str
-    old: float
-    new: float
-    checks: tuple[tuple[str, str | None, str | None], ...]
+
+def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
+    """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    for lesson in entry.lessons:
+        if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
+            yield lesson
 
 
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:
@@ -199,11 +265,8 @@ def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
 
 
 def students_as_json(students: Sequence[StudentIdentity]) -> str:
-    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
-    people = [
-        [one.name, one.ids, one.details] if one.details else [one.name, one.ids] for one in students
-    ]
-    return json.dumps(people, sort_keys=True)
+    """Return ``[[name, ids, details, number of the person or null], ...]``."""
+    return json.dumps([astuple(one) for one in students], sort_keys=True)
 
 
 def students_from_json(text: str) -> tuple[StudentIdentity, ...]:
@@ -256,11 +319,24 @@ class LateRule(Record):
 
 @dataclass(frozen=True, slots=True)
 class Lateness(Record):
-    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned."""
+    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned.
+
+    ``due`` is ISO 8601 with the offset in which people read it.
+    """
 
     due: str
     seconds: float
     percent: float
+
+    @property
+    def due_text(self) -> str:
+        """When it was due, as in ``2026-12-01 23:59 UTC+09:00``."""
+        return clock_text(moment(self.due))
+
+    @property
+    def handed_in_text(self) -> str:
+        """When it was handed in, in the same form."""
+        return clock_text(moment(self.due) + timedelta(seconds=self.seconds))
 
     @property
     def duration(self) -> str:
@@ -273,6 +349,11 @@ class Lateness(Record):
 
     def __str__(self) -> str:
         return f"{self.duration} late, {self.percent:g} % off"
+
+
+def clock_text(at: datetime) -> str:
+    """Return a time with its offset, as in ``2026-12-01 23:59 UTC+09:00``."""
+    return f"{at:%Y-%m-%d %H:%M} UTC{at.isoformat()[-6:]}"
 
 
 def read_extension(text: str) -> str:

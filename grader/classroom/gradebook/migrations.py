@@ -116,6 +116,221 @@ STEPS = (
     -- submission's files, and those attempts stay valid
     ALTER TABLE class ADD COLUMN first_run INTEGER NOT NULL DEFAULT 0; -- with this secret
     """,
+    """
+    -- A gradebook is a term: assignments, people, and all attempts, each with its gradings.
+    CREATE TABLE term (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        secret BLOB NOT NULL,                -- every run's seed is made from it
+        first_run INTEGER NOT NULL DEFAULT 0, -- with this secret
+        zone TEXT NOT NULL DEFAULT ''        -- of times without an offset, as IANA names it
+    );
+    INSERT INTO term SELECT 1, secret, first_run, '' FROM class;
+    CREATE TABLE assignments (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,           -- '' if a gradebook's only one has no name
+        title TEXT NOT NULL DEFAULT '', course_id TEXT NOT NULL DEFAULT '',
+        course_version TEXT NOT NULL DEFAULT '', course_hash TEXT NOT NULL DEFAULT '',
+        lang TEXT NOT NULL DEFAULT 'en',
+        lessons TEXT NOT NULL DEFAULT '[]',  -- JSON: [[id, title, points], ...], in order
+        place TEXT NOT NULL DEFAULT '', layout TEXT NOT NULL DEFAULT '',
+        pages TEXT NOT NULL DEFAULT '',      -- how all report pages were written, '' while that
+                                             -- changes
+        late_rule TEXT NOT NULL DEFAULT '',  -- JSON, as LateRule has it
+        policy TEXT NOT NULL DEFAULT 'last', -- the attempt that counts: last, best, first
+        near_names INTEGER NOT NULL DEFAULT 0 -- whether files with almost a lesson's name count
+    );
+    INSERT INTO assignments (id, name, title, course_id, course_version, course_hash, lang, lessons,
+        place, layout, pages, late_rule)
+    SELECT 1, '', title, course_id, course_version, course_hash, lang, lessons, place, layout,
+        pages, late_rule FROM class;
+    CREATE TABLE people (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+        ids TEXT NOT NULL DEFAULT '{}',      -- JSON: {system: id}, those that hold for the term
+        details TEXT NOT NULL DEFAULT '{}',  -- JSON: section, group, role
+        same_as INTEGER REFERENCES people (id) -- who that turned out to be
+    );
+    CREATE TABLE listed (                    -- the roster that an assignment was graded with
+        assignment INTEGER NOT NULL REFERENCES assignments (id), line INTEGER NOT NULL,
+        person INTEGER NOT NULL REFERENCES people (id),
+        ids TEXT NOT NULL DEFAULT '{}',      -- JSON: those that hold for this assignment
+        details TEXT NOT NULL DEFAULT '{}',  -- JSON: due, handed_in
+        PRIMARY KEY (assignment, line)
+    ) WITHOUT ROWID;
+    INSERT INTO people SELECT line, name, ids, details, NULL FROM roster;
+    INSERT INTO listed SELECT 1, line, line, ids, details FROM roster;
+    DROP TABLE roster;
+    ALTER TABLE runs ADD COLUMN assignment INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE runs ADD COLUMN newest REAL; -- the newest time of a file in its download
+    ALTER TABLE runs ADD COLUMN ranked TEXT NOT NULL DEFAULT ''; -- when that was downloaded, in
+                                             -- order: 'began', or just before another run's
+    UPDATE runs SET ranked = began;
+
+    CREATE TABLE new_submissions (
+        id INTEGER PRIMARY KEY,
+        assignment INTEGER NOT NULL REFERENCES assignments (id), name TEXT NOT NULL,
+        students TEXT NOT NULL,              -- JSON: [[name, {system: id}, details, person], ...]
+        missing INTEGER NOT NULL DEFAULT 0,  -- on the roster only: 1 handed nothing in, 2 may be
+                                             -- one of the others; 3 not even on the roster
+        doubt TEXT,                          -- with 2: whose submission it may be
+        forgotten INTEGER NOT NULL DEFAULT 0,
+        attempt INTEGER REFERENCES attempts (id), -- that counts
+        UNIQUE (assignment, name)
+    );
+    INSERT INTO new_submissions (assignment, name, students, missing, doubt, forgotten)
+    SELECT 1, name, students, missing, CASE WHEN missing > 0 THEN problem END, forgotten
+    FROM submissions ORDER BY name;
+    INSERT INTO new_submissions (assignment, name, students, missing)
+    SELECT DISTINCT 1, submission, '[]', 3 FROM
+        (SELECT submission FROM adjustments UNION SELECT submission FROM comments)
+    WHERE submission NOT IN (SELECT name FROM submissions);
+    CREATE TABLE new_attempts (
+        id INTEGER PRIMARY KEY,
+        submission INTEGER NOT NULL REFERENCES submissions (id), -- whose it is
+        came_under INTEGER NOT NULL REFERENCES submissions (id), -- whose it was in the download
+        run INTEGER REFERENCES runs (id),    -- that found it first
+        digest TEXT NOT NULL,                -- '' if nothing could be read
+        came_as TEXT NOT NULL DEFAULT '',    -- its name in the download
+        late INTEGER NOT NULL DEFAULT 0,
+        handed_in TEXT,                      -- ISO 8601 in UTC, as the download says
+        on_roster TEXT,                      -- the same, as the roster says
+        problem TEXT,                        -- why it could not be graded
+        fault INTEGER NOT NULL DEFAULT 0,    -- whether that was the grader's own fault
+        grading INTEGER REFERENCES gradings (id), -- that is valid
+        gifts TEXT NOT NULL DEFAULT '[]',    -- JSON: paths of files that were given to it
+        void INTEGER NOT NULL DEFAULT 0      -- whether it was taken back
+    );
+    INSERT INTO new_attempts
+        (submission, came_under, run, digest, came_as, late, handed_in, grading)
+    SELECT n.id, n.id, iif(c.id, (SELECT max(run) FROM attempts WHERE submission = s.name),
+            min(a.run)), a.digest, iif(c.id, s.came_as, ''), iif(c.id, s.late, 0),
+        iif(c.id, s.handed_in, NULL),
+        coalesce(c.id, max(CASE WHEN a.faults = 0 THEN a.id END), max(a.id))
+    FROM attempts a JOIN submissions s ON s.name = a.submission
+        JOIN new_submissions n ON n.name = s.name
+        LEFT JOIN attempts c ON c.id = s.current AND c.digest = a.digest
+    GROUP BY a.submission, a.digest ORDER BY c.id IS NOT NULL, min(a.id);
+    INSERT INTO new_attempts
+        (submission, came_under, run, digest, came_as, late, handed_in, problem, fault)
+    SELECT n.id, n.id, (SELECT max(id) FROM runs), '', s.came_as, s.late, s.handed_in, s.problem,
+        s.fault
+    FROM submissions s JOIN new_submissions n ON n.name = s.name
+    WHERE s.missing = 0 AND s.current IS NULL AND s.problem IS NOT NULL;
+    UPDATE new_submissions SET attempt =
+        (SELECT max(id) FROM new_attempts WHERE submission = new_submissions.id);
+    CREATE TABLE gradings (
+        id INTEGER PRIMARY KEY,
+        attempt INTEGER NOT NULL REFERENCES attempts (id),
+        run INTEGER NOT NULL REFERENCES runs (id), digest TEXT NOT NULL,
+        course_hash TEXT NOT NULL, grader_version TEXT NOT NULL, engine_hash TEXT NOT NULL,
+        torch_version TEXT NOT NULL, seed INTEGER NOT NULL, sandbox TEXT NOT NULL,
+        lang TEXT NOT NULL, lessons TEXT NOT NULL, faults INTEGER NOT NULL,
+        score REAL NOT NULL, made_at TEXT NOT NULL, seconds REAL NOT NULL,
+        report TEXT NOT NULL                 -- JSON, as report.schema.json has it
+    );
+    INSERT INTO gradings SELECT a.id, t.id, a.run, a.digest, a.course_hash, a.grader_version,
+        a.engine_hash, a.torch_version, a.seed, a.sandbox, a.lang, a.lessons, a.faults, a.score,
+        a.made_at, a.seconds, a.report
+    FROM attempts a JOIN new_submissions n ON n.name = a.submission
+        JOIN new_attempts t ON t.submission = n.id AND t.digest = a.digest;
+    CREATE TABLE new_results (
+        grading INTEGER NOT NULL REFERENCES gradings (id),
+        check_id TEXT NOT NULL, lesson TEXT NOT NULL, outcome TEXT NOT NULL,
+        points REAL NOT NULL, max_points REAL NOT NULL, diagnosis TEXT, diagnosis_title TEXT,
+        seed INTEGER NOT NULL, seconds REAL NOT NULL,
+        PRIMARY KEY (grading, check_id)
+    ) WITHOUT ROWID;
+    INSERT INTO new_results SELECT * FROM results;
+    CREATE TABLE new_passed_over (
+        assignment INTEGER NOT NULL REFERENCES assignments (id), entry TEXT NOT NULL,
+        reason TEXT NOT NULL
+    );
+    INSERT INTO new_passed_over SELECT 1, entry, reason FROM passed_over ORDER BY rowid;
+    CREATE TABLE new_adjustments (
+        id INTEGER PRIMARY KEY, submission INTEGER NOT NULL REFERENCES submissions (id),
+        lesson TEXT, points REAL NOT NULL, reason TEXT NOT NULL, author TEXT NOT NULL,
+        made_at TEXT NOT NULL, undone_by TEXT, undone_at TEXT
+    );
+    INSERT INTO new_adjustments
+    SELECT a.id, n.id, a.lesson, a.points, a.reason, a.author, a.made_at, NULL, NULL
+    FROM adjustments a JOIN new_submissions n ON n.name = a.submission;
+    CREATE TABLE new_comments (
+        id INTEGER PRIMARY KEY, submission INTEGER NOT NULL REFERENCES submissions (id),
+        lesson TEXT, line INTEGER, code TEXT NOT NULL DEFAULT '', -- that line as it was
+        text TEXT NOT NULL, author TEXT NOT NULL, made_at TEXT NOT NULL,
+        withdrawn INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO new_comments SELECT c.id, n.id, c.lesson, c.line, c.code, c.text, c.author,
+        c.made_at, c.withdrawn
+    FROM comments c JOIN new_submissions n ON n.name = c.submission;
+    CREATE TABLE aliases (                   -- other names under which a submission may come again
+        assignment INTEGER NOT NULL REFERENCES assignments (id), name TEXT NOT NULL,
+        submission INTEGER NOT NULL REFERENCES submissions (id),
+        PRIMARY KEY (assignment, name)
+    ) WITHOUT ROWID;
+    INSERT OR REPLACE INTO aliases
+    WITH RECURSIVE moved (old, name, at) AS (
+        SELECT json_extract(detail, '$.old'), submission, id FROM trail
+            WHERE deed = 'rename' AND NOT undone
+        UNION ALL
+        SELECT m.old, t.submission, t.id FROM moved m JOIN trail t ON t.deed = 'rename'
+            AND NOT t.undone AND json_extract(t.detail, '$.old') = m.name AND t.id > m.at
+    ) SELECT 1, m.old, n.id FROM moved m JOIN new_submissions n ON n.name = m.name;
+    CREATE TABLE gifts (                     -- files that were given to a submission by hand
+        assignment INTEGER NOT NULL REFERENCES assignments (id),
+        entry TEXT NOT NULL,                 -- its path in the download
+        lesson TEXT NOT NULL, submission INTEGER NOT NULL REFERENCES submissions (id),
+        PRIMARY KEY (assignment, entry)
+    ) WITHOUT ROWID;
+    CREATE TABLE new_trail (                 -- what people did to whole submissions, never deleted
+        id INTEGER PRIMARY KEY, assignment INTEGER NOT NULL REFERENCES assignments (id),
+        deed TEXT NOT NULL, name TEXT NOT NULL,
+        detail TEXT NOT NULL,                -- JSON: what it takes to undo it; '{}' before format 5
+        author TEXT NOT NULL, made_at TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO new_trail SELECT id, 1, deed, submission,
+        CASE deed WHEN 'rename' THEN json_object('old', json_extract(detail, '$.old'))
+            ELSE '{}' END, author, made_at, undone FROM trail;
+    CREATE TABLE marks (                     -- each mark that a submission has had, with the reason
+        id INTEGER PRIMARY KEY, submission INTEGER NOT NULL REFERENCES submissions (id),
+        made_at TEXT NOT NULL, attempt INTEGER, grading INTEGER,
+        earned REAL, penalty REAL NOT NULL, adjusted REAL NOT NULL, mark REAL,
+        cause TEXT NOT NULL
+    );
+    CREATE INDEX marks_of_a_submission ON marks (submission);
+    CREATE TABLE exports (                   -- when marks were given to another system
+        id INTEGER PRIMARY KEY, assignment INTEGER NOT NULL REFERENCES assignments (id),
+        made_at TEXT NOT NULL, format TEXT NOT NULL
+    );
+
+    DROP TABLE results;
+    DROP TABLE adjustments;
+    DROP TABLE comments;
+    DROP TABLE trail;
+    DROP TABLE passed_over;
+    DROP TABLE attempts;
+    DROP TABLE submissions;
+    DROP TABLE class;
+    ALTER TABLE new_submissions RENAME TO submissions;
+    ALTER TABLE new_attempts RENAME TO attempts;
+    ALTER TABLE new_results RENAME TO results;
+    ALTER TABLE new_passed_over RENAME TO passed_over;
+    ALTER TABLE new_adjustments RENAME TO adjustments;
+    ALTER TABLE new_comments RENAME TO comments;
+    ALTER TABLE new_trail RENAME TO trail;
+    CREATE INDEX attempts_of_a_submission ON attempts (submission);
+    CREATE INDEX attempts_that_came_under_a_submission ON attempts (came_under);
+    CREATE INDEX gradings_of_an_attempt ON gradings (attempt);
+    CREATE INDEX gradings_of_a_run ON gradings (run);
+    CREATE INDEX adjustments_of_a_submission ON adjustments (submission);
+    CREATE INDEX comments_on_a_submission ON comments (submission);
+    CREATE TRIGGER adjustments_stay BEFORE DELETE ON adjustments BEGIN
+        SELECT RAISE(ABORT, 'an adjustment is never deleted');
+    END;
+    CREATE TRIGGER adjustments_stand
+    BEFORE UPDATE OF id, lesson, points, reason, author, made_at ON adjustments BEGIN
+        SELECT RAISE(ABORT, 'an adjustment is never changed');
+    END;
+    """,
 )
 
 

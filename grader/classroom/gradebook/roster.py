@@ -12,13 +12,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.gradebook.entry import read_extension
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of, name_list
+from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 from grader.core.text import as_utc
 
@@ -96,16 +96,20 @@ IDS = {
 SECTION = ("section", "sections", "class_section", "lab", "분반", "반")
 DUE = ("due", "due_date", "extension", "extended_until", "마감", "연장")
 HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
+DETAILS = {"section": SECTION, "due": DUE, "handed_in": HANDED_IN}
 Row = list[tuple[str, str]]
 """A line's cells that are not empty, each with its header."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Students by their line in the file, and the problems of other lines."""
+    """Students by their line in the file, the problems of other lines, and the details for which
+    the file has a column.
+    """
 
     students: tuple[tuple[int, StudentIdentity], ...]
     problems: tuple[str, ...] = ()
+    columns: frozenset[str] = frozenset()
 
 
 def read_roster(path: Path) -> Roster:
@@ -150,16 +154,13 @@ def read_roster(path: Path) -> Roster:
             continue
         details = _details(row, f"{path}:{line}", problems)
         students.append((line, StudentIdentity(name, known, details)))
-    return Roster(tuple(students), tuple(problems))
+    columns = {key for key, headers in DETAILS.items() if set(headers) & set(fields)}
+    return Roster(tuple(students), tuple(problems), frozenset(columns))
 
 
 def _details(row: Row, where: str, problems: list[str]) -> dict[str, str]:
     """Return a line's section and times; an invalid time becomes a problem."""
-    found = {
-        "section": _cell(row, SECTION),
-        "due": _cell(row, DUE),
-        "handed_in": _cell(row, HANDED_IN),
-    }
+    found = {key: _cell(row, headers) for key, headers in DETAILS.items()}
     for key, read, also in (("due", read_extension, " or +2d"), ("handed_in", as_utc, "")):
         try:
             found[key] = found[key] and read(found[key])
@@ -195,8 +196,6 @@ FAMILIES = {
 """Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
 
 Key = tuple[str, str]
-Absent = tuple[str, StudentIdentity, str | None]
-"""The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
 
 class PeopleIndex:
@@ -234,47 +233,48 @@ class SubmittingStudent:
 
 @dataclass(frozen=True, slots=True)
 class MatchedStudents:
-    """Each submission's students with roster data, students without a submission, and notes."""
+    """Each submission's students as the known people that they are; notes; and the lines of people
+    who are in none, with a sentence if one may be theirs.
+    """
 
     students: dict[str, tuple[StudentIdentity, ...]]
-    absent: tuple[Absent, ...]
     notes: tuple[str, ...]
+    unmatched: dict[int, str | None]
 
 
 def match(
-    roster: Iterable[tuple[int, StudentIdentity]],
+    known: Iterable[tuple[int, StudentIdentity]],
     handed: Iterable[tuple[str, tuple[StudentIdentity, ...]]],
-    *,
-    taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster to submissions' students; no absent student gets a name in ``taken``."""
-    on_roster = dict(roster)
-    if not on_roster:
-        return MatchedStudents({}, (), ())
+    """Match submissions' students to known people, each on a line; a person may be on several.
+
+    A student of whom no line is certain is returned as the submission has them.
+    """
+    on_roster = dict(known)
     groups = dict(handed)
     people = [
         SubmittingStudent(name, one, (one.name, name) if len(students) == 1 else (one.name,))
         for name, students in groups.items()
         for one in students
     ]
-    lines, doubts, notes = _lines_of(people, on_roster)
+    lines, doubts, notes = lines_of(people, on_roster)
     students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
     for person in people:
         known_as = on_roster.get(lines.get(person, -1))
-        students[person.submission] += (_joined(person.student, known_as),)
-    known = set(lines.values())
-    absent = {line: student for line, student in on_roster.items() if line not in known}
-    strangers = [str(person) for person in people if person not in lines]
-    if strangers:
-        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
-    rows = _lines_for(absent, doubts, {*groups, *taken})
-    return MatchedStudents(students, tuple(rows), tuple(notes))
+        students[person.submission] += (joined(person.student, known_as),)
+    unmatched: dict[int, str | None] = dict.fromkeys(on_roster.keys() - lines.values())
+    for line in unmatched.keys() & doubts.keys():
+        who = " or ".join(dict.fromkeys(doubts[line]))
+        unmatched[line] = (
+            f"{where_is(line, on_roster)}; {who} may be this student, but this is not certain"
+        )
+    return MatchedStudents(students, tuple(notes), unmatched)
 
 
-def _lines_of(
+def lines_of(
     people: Sequence[SubmittingStudent], on_roster: dict[int, StudentIdentity]
 ) -> tuple[dict[SubmittingStudent, int], dict[int, list[str]], list[str]]:
-    """Return each person's line of the roster; for other lines, who may be meant; and notes."""
+    """Return each student's line; for lines that several may be, who may be meant; and notes."""
     lines: dict[SubmittingStudent, int] = {}
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
@@ -291,52 +291,61 @@ def _lines_of(
                 line
                 for line in index.find(person_keys(person))
                 if line in among.get(person, on_roster)
+                and (several or not contradict(person.student.ids, on_roster[line].ids))
             ]
             for person in people
             if person not in lines
         }
         claims = Counter(line for found in links.values() for line in found)
-        for person, found in links.items():
+        for person, several_lines in links.items():
+            found = _once(several_lines, on_roster)
             if len(found) == 1 and (several or claims[found[0]] == 1):
                 lines[person] = found[0]
                 continue
             if len(found) > 1:
                 among[person] = found
             if roster_keys is _names and found:
-                where = " or ".join(map(str, found))
+                where = " or ".join(where_is(line, on_roster) for line in found)
                 notes.append(
-                    f"{person} may be the student on line {where} of the roster, but this is not"
-                    " certain. Add a column with ids to the roster"
+                    f"{person} may be {where}, but this is not certain. Add a column with ids to"
+                    " the roster, or say who it is: grade person"
                 )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
 
 
-def _lines_for(
-    absent: dict[int, StudentIdentity], doubts: dict[int, list[str]], taken: set[str]
-) -> Iterable[Absent]:
-    for line, student in absent.items():
-        name = f"{student.name} (roster, line {line})" if student.name in taken else student.name
-        taken.add(name)
-        who = " or ".join(dict.fromkeys(doubts.get(line, ())))
-        doubt = f"on line {line} of the roster; {who} may be this student, but this is not certain"
-        yield name, student, doubt if who else None
+UNLISTED = 1_000_000
+"""Added to the numbers of people who are on no line of the roster."""
 
 
-def joined(
-    students: Sequence[StudentIdentity], line: Sequence[StudentIdentity]
-) -> tuple[StudentIdentity, ...]:
-    """Return a submission's only student with a roster line's data; several as they are."""
-    if len(students) == len(line) == 1:
-        return (_joined(students[0], line[0]),)
-    return tuple(students or line)
+def where_is(line: int, on_roster: dict[int, StudentIdentity]) -> str:
+    """Return where somebody is known from, for a message."""
+    where = ", known before" if line >= UNLISTED else f" on line {line} of the roster"
+    return on_roster[line].name + where
 
 
-def _joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
+def contradict(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    """Return whether two people's ids say that they are not the same person."""
+    theirs = dict(_ids(StudentIdentity("", dict(others))))
+    mine = _ids(StudentIdentity("", dict(some)))
+    return any(kind in theirs and theirs[kind] != value for kind, value in mine)
+
+
+def _once(lines: Sequence[int], on_roster: dict[int, StudentIdentity]) -> list[int]:
+    """Return the lines without those of a person who has another one among them."""
+    first: dict[int, int] = {}
+    for line in lines:
+        person = on_roster[line].person
+        first.setdefault(-line if person is None else person, line)
+    return list(first.values())
+
+
+def joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
+    """Return a student with what a line says of them."""
     if line is None:
         return student
-    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details)
+    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person)
 
 
 def _ids(student: StudentIdentity) -> set[Key]:

@@ -1,7 +1,9 @@
 """The gradebook: one SQLite file, written by one process at a time; any process can read it.
 
-Nothing is cached, and nothing that people did is deleted: a forgotten, renamed or regraded
-submission keeps its history. ``batch_lock`` lets only one command write at a time.
+It holds a term: assignments, people, each assignment's submissions, all their attempts, and every
+grading of these. A ``Gradebook`` is open at one assignment. Nothing is cached, and nothing that
+people did is deleted: a forgotten, renamed or regraded submission keeps its history.
+``batch_lock`` lets only one command write at a time.
 """
 
 from __future__ import annotations
@@ -10,63 +12,64 @@ import contextlib
 import difflib
 import hashlib
 import hmac
-import itertools
 import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from grader.classroom.gradebook.entry import (
     Adjustment,
+    Attempt,
     CheckColumn,
     Comment,
     GradebookEntry,
     Lateness,
     LateRule,
     LessonColumn,
+    MendedChecks,
     PersonalPart,
-    ScoreChange,
+    counting,
     students_as_json,
     students_from_json,
     students_label,
     time_on_roster,
 )
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.roster import Absent, joined
 from grader.classroom.imports.entries import StudentIdentity, Submission
-from grader.classroom.imports.names import forms_of
+from grader.classroom.imports.names import forms_of, unique_names
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash
 from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
-from grader.core.text import now
+from grader.core.text import moment, now
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
-NAMED_TABLES = ("attempts", "adjustments", "comments")
-"""Tables whose rows belong to a submission by its name."""
-STATE = ("students", "current", "problem", "fault", "missing", "late", "handed_in", "came_as")
-"""Columns of ``submissions`` that say what was handed in, and by whom."""
-
+LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
+MOMENT = timedelta(microseconds=1)
 
 ENTRY = """
-SELECT s.name, s.students, s.late, s.missing, s.problem, s.fault, a.report,
-    (SELECT count(*) FROM attempts e WHERE e.submission = s.name AND e.id <= s.current),
-    s.handed_in, s.came_as
-FROM submissions s LEFT JOIN attempts a ON a.id = s.current
-WHERE s.forgotten = 0
+SELECT s.id, s.name, s.students, s.missing, coalesce(t.problem, s.doubt) AS problem, t.fault,
+    t.late, t.came_as, t.id AS attempt, g.report,
+    (SELECT count(*) FROM gradings e JOIN attempts o ON o.id = e.attempt
+        WHERE o.submission = s.id AND e.id <= t.grading) AS gradings
+FROM submissions s LEFT JOIN attempts t ON t.id = s.attempt LEFT JOIN gradings g ON g.id = t.grading
+WHERE s.assignment = ? AND s.forgotten = 0 AND s.missing < 3
 """
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptKey:
-    """What a verdict depends on: an attempt with the same key need not be graded again.
+class GradingKey:
+    """What a verdict depends on: an attempt that has a grading with the same key need not be graded
+    again.
 
     The seed is not part of it, so a later run does not grade again what an earlier one graded.
     """
@@ -82,68 +85,98 @@ class AttemptKey:
 
 
 @dataclass(frozen=True, slots=True)
-class TrailEntry:
-    """A line of the audit trail. ``action`` is ``forget`` or ``rename``."""
+class SeenAttempt:
+    """An attempt that the gradebook knows, and the submission to which it belongs now."""
 
-    number: int
-    action: str
-    submission: str
-    detail: dict[str, Any]
-    author: str
-    made_at: str
-    undone: bool
+    id: int
+    owner: str
+    students: tuple[StudentIdentity, ...]
 
 
 refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with --out")
 """The message for a gradebook or a file beside it that can't be written or read."""
 
 
-def line_of(
-    owner: Submission, current: int | None, problem: str | None = None, *, fault: bool = False
-) -> dict[str, object]:
-    """Return the line of ``submissions`` for what was handed in, with the attempt that counts."""
-    return {
-        "name": owner.name,
-        "students": students_as_json(owner.students),
-        "late": int(owner.late),
-        "handed_in": owner.handed_in,
-        "came_as": owner.came_as,
-        "missing": 0,
-        "problem": problem,
-        "fault": int(fault),
-        "current": current,
-    }
+def place_of(out: Path) -> tuple[Path, str | None]:
+    """Return the folder with the database, and the assignment that ``out`` names, if it does.
+
+    ``out`` is a gradebook's folder, or the folder of one of its assignments.
+    """
+    inside = out.parent / DATABASE
+    if not (out / DATABASE).exists() and inside.exists():
+        with contextlib.closing(connect(inside)) as db, contextlib.suppress(sqlite3.Error):
+            query = "SELECT name FROM assignments WHERE name = ?"
+            if db.execute(query, [out.resolve().name]).fetchone():
+                return out.parent, out.resolve().name
+    return out, None
 
 
 class Gradebook:
-    """An open gradebook. As a context manager, it closes itself and reports SQLite's errors."""
+    """An open gradebook. As a context manager, it closes itself and reports SQLite's errors.
 
-    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+    ``assignment`` is the number of the assignment to which all else refers, ``folder`` the place of
+    its pages and tables.
+    """
+
+    def __init__(self, path: Path, db: sqlite3.Connection, assignment: int = 0) -> None:
         self.path = path
         self.db = db
+        self.assignment = assignment
 
     @classmethod
-    def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
-        """Open a batch folder's gradebook; raise UsageError if there is no usable one."""
-        path = folder / DATABASE
+    def open(
+        cls, out: Path, *, create: bool = False, assignment: str | None = None, any_of: bool = False
+    ) -> Gradebook:
+        """Open a gradebook at an assignment, which ``out`` may name; by default at its only one.
+
+        With ``create``, make what is missing. With ``any_of``, a gradebook with several assignments
+        is opened at the first. Raise UsageError if there is no usable one.
+        """
+        root, named = place_of(out)
+        path = root / DATABASE
         try:
             if create:
-                folder.mkdir(parents=True, exist_ok=True)
+                root.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 raise UsageError(
-                    f"{folder} has no gradebook: {DATABASE} is missing."
-                    f" Make one: grade batch DIR --out {folder}"
+                    f"{root} has no gradebook: {DATABASE} is missing."
+                    f" Make one: grade batch DIR --out {root}"
                 )
             db = connect(path)
             try:
                 migrate(db, str(path))
                 db.execute("PRAGMA foreign_keys = ON")
+                book = cls(path, db)
+                book.assignment = book._chosen(named or assignment, create=create, any_of=any_of)
             except BaseException:
                 db.close()
                 raise
         except (sqlite3.Error, OSError) as error:
             raise refusal(path, error) from None
-        return cls(path, db)
+        return book
+
+    def _chosen(self, name: str | None, *, create: bool, any_of: bool) -> int:
+        known = self.assignments()
+        if name is None and len(known) > 1 and not any_of:
+            folders = ", ".join(str(self.path.parent / one) for one in known if one)
+            raise UsageError(
+                f"{self.path.parent} has several assignments. Name the folder of one: {folders}"
+            )
+        if name is None and known:
+            return next(iter(known.values()))
+        if (name or "") in known:
+            return known[name or ""]
+        if not create:
+            raise UsageError(
+                f"{self.path.parent} has no assignment {name!r}. Its assignments:"
+                f" {', '.join(filter(None, known))}"
+            )
+        if name and unique_names([(name, "")]) != [name]:
+            raise UsageError(
+                f"--assignment {name!r} can't be the name of a folder. Choose another, such as"
+                f" {unique_names([(name, '')])[0]!r}"
+            )
+        return self.insert("assignments", {"name": name or ""})
 
     def __enter__(self) -> Gradebook:
         return self
@@ -153,33 +186,59 @@ class Gradebook:
         if isinstance(error, sqlite3.Error):
             raise refusal(self.path, error) from None
 
-    def _value(self, query: str, *values: object) -> Any:
+    @property
+    def folder(self) -> Path:
+        """The folder of the assignment's pages and tables."""
+        return self.path.parent / self.about("name")
+
+    def assignments(self) -> dict[str, int]:
+        """Return the term's assignments, in order: their numbers by name."""
+        return dict(self.db.execute("SELECT name, id FROM assignments ORDER BY id"))
+
+    def at(self, assignment: int) -> Gradebook:
+        """Return the same gradebook, open at another assignment."""
+        return Gradebook(self.path, self.db, assignment)
+
+    def value(self, query: str, *values: object) -> Any:
         """Return the first value of the first row; None if there is no row."""
         row = self.db.execute(query, values).fetchone()
         return row[0] if row else None
 
-    def _insert(self, table: str, row: Mapping[str, object], on_conflict: str = "") -> int:
+    def row(self, query: str, *values: object) -> dict[str, Any] | None:
+        """Return the first row by column; None if there is none."""
+        return next(self.rows(query, *values), None)
+
+    def rows(self, query: str, *values: object) -> Iterator[dict[str, Any]]:
+        cursor = self.db.cursor()
+        cursor.row_factory = sqlite3.Row
+        return (dict(row) for row in cursor.execute(query, values))
+
+    def insert(self, table: str, row: Mapping[str, object], on_conflict: str = "") -> int:
         """Insert a row, its values by column; return its number."""
         values = f"({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         done = self.db.execute(f"INSERT INTO {table} {values} {on_conflict}", [*row.values()])
         return done.lastrowid or 0
 
-    def _row(self, name: str) -> dict[str, Any] | None:
-        """Return a line of ``submissions`` by column."""
-        cursor = self.db.cursor()
-        cursor.row_factory = sqlite3.Row
-        row = cursor.execute("SELECT * FROM submissions WHERE name = ?", [name]).fetchone()
-        return dict(row) if row else None
+    def change(self, table: str, number: int, row: Mapping[str, object]) -> None:
+        """Give the row with this number other values, by column."""
+        changed = ", ".join(f"{column} = ?" for column in row)
+        self.db.execute(f"UPDATE {table} SET {changed} WHERE id = ?", [*row.values(), number])
+
+    def number_of(self, name: str) -> int | None:
+        """Return the number of a submission of this assignment."""
+        query = "SELECT id FROM submissions WHERE assignment = ? AND name = ?"
+        found: int | None = self.value(query, self.assignment, name)
+        return found
 
     # ------------------------------------------------------------------ entries and columns
 
     def entries(self) -> Iterator[GradebookEntry]:
-        for row in self.db.execute(f"{ENTRY} ORDER BY s.name"):
+        for row in self.rows(f"{ENTRY} ORDER BY s.name", self.assignment):
             yield self._entry(row)
 
     def entry(self, name: str) -> GradebookEntry:
         """Return one entry; raise UsageError that names the nearest if there is none."""
-        row = self.db.execute(f"{ENTRY} AND s.name = ?", [name]).fetchone()
+        row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, name)
         if row is None and self.is_forgotten(name):
             raise UsageError(f"{name} is forgotten. To undo this: grade forget OUT {name!r} --undo")
         if row is None:
@@ -189,19 +248,24 @@ class Gradebook:
         return self._entry(row)
 
     def is_forgotten(self, name: str) -> bool:
-        return bool(self._value("SELECT forgotten FROM submissions WHERE name = ?", name))
+        query = "SELECT forgotten FROM submissions WHERE assignment = ? AND name = ?"
+        return bool(self.value(query, self.assignment, name))
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry of a submission or a student; raise UsageError unless one fits."""
-        query = "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
-        students: dict[str, str] = dict(self.db.execute(query))
+        """Return the entry of a submission, or of a student by name or id; raise UsageError unless
+        one fits.
+        """
+        query = (
+            "SELECT name, students FROM submissions WHERE assignment = ? AND forgotten = 0 AND"
+            " missing < 3 ORDER BY name"
+        )
+        students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
         if called in students:
             return self.entry(called)
-        wanted = forms_of(called)
         theirs = [
             name
             for name, those in students.items()
-            if any(wanted & forms_of(one) for one, *_ in json.loads(those))
+            if any(is_called(one, called) for one in students_from_json(those))
         ]
         if len(theirs) > 1:
             raise UsageError(
@@ -209,64 +273,112 @@ class Gradebook:
             )
         return self.entry(theirs[0] if theirs else called)
 
-    def _entry(
-        self, row: tuple[str, str, int, int, str | None, int, str | None, int, str | None, str]
-    ) -> GradebookEntry:
-        name, students, late, missing, problem, fault, report, attempt, handed_in, came_as = row
-        people = students_from_json(students)
+    def _entry(self, row: dict[str, Any]) -> GradebookEntry:
+        people = students_from_json(row["students"])
+        attempts = self.attempts(row["id"])
+        chosen = next((one for one in attempts if one.id == row["attempt"]), None)
+        handed_in = chosen.handed_in if chosen else None
         lateness = self.lateness(people, handed_in)
+        report = row["report"] and Report.from_json(json.loads(row["report"]))
         return GradebookEntry(
-            name=name,
+            name=row["name"],
             students=people,
-            report=replace(Report.from_json(json.loads(report)), submission=name)
-            if report
-            else None,
-            problem=problem,
-            fault=bool(fault),
-            missing=missing == 1,
-            late=bool(late) or lateness is not None,
-            attempt=max(attempt, 1),
-            adjustments=self.adjustments(name),
-            comments=self.comments(name),
+            report=replace(report, submission=row["name"]) if report else None,
+            problem=row["problem"],
+            fault=bool(row["fault"]),
+            missing=row["missing"] == 1,
+            late=bool(row["late"]) or lateness is not None,
+            attempt=max(row["gradings"], 1),
+            adjustments=self.adjustments(row["name"]),
+            comments=self.comments(row["name"]),
             handed_in=handed_in,
             lateness=lateness,
-            came_as=came_as,
-            history=self.history(name),
+            came_as=row["came_as"] or "",
+            history=tuple(one.score for one in attempts if one.score is not None),
+            attempts=attempts,
+            counts=chosen.number if chosen else 0,
+            mended=self.mended(row["id"]),
         )
 
-    def history(self, name: str) -> tuple[float, ...]:
-        """Return what each version of a submission earned, in order, as graded last."""
+    def attempts(self, submission: int) -> tuple[Attempt, ...]:
+        """Return a submission's attempts in the order of their times, numbered from 1.
+
+        A time is when it was handed in, or, if nobody says, when it was downloaded.
+        """
         rows = self.db.execute(
-            "SELECT digest, score FROM attempts WHERE submission = ? AND faults = 0 ORDER BY id",
-            [name],
+            "SELECT t.id, coalesce(t.handed_in, t.on_roster), coalesce(r.ranked, ''), t.came_as,"
+            " t.late, CASE WHEN g.faults = 0 THEN g.score END, t.problem FROM attempts t LEFT JOIN"
+            " runs r ON r.id = t.run LEFT JOIN gradings g ON g.id = t.grading WHERE"
+            " t.submission = ? AND t.void = 0 ORDER BY t.id",
+            [submission],
+        ).fetchall()
+        if len(rows) > 1:
+            rows.sort(key=lambda row: moment(row[1] or row[2]) if row[1] or row[2] else LONG_AGO)
+        return tuple(
+            Attempt(number, id, handed_in, ranked, came_as, bool(late), score, problem)
+            for number, (id, handed_in, ranked, came_as, late, score, problem) in enumerate(rows, 1)
         )
-        versions = itertools.groupby(rows, key=lambda row: row[0])
-        return tuple([score for _, score in version][-1] for _, version in versions)
 
     def lateness(
         self, students: tuple[StudentIdentity, ...], handed_in: str | None
     ) -> Lateness | None:
         """Return how late a submission is by the class's rule, and its students' extensions."""
-        rule = self._value("SELECT late_rule FROM class")
+        rule = self.about("late_rule")
         if not rule:
             return None
         extensions = [one.details["due"] for one in students if "due" in one.details]
-        return LateRule.from_json(json.loads(rule)).lateness(handed_in, extensions)
+        late = LateRule.from_json(json.loads(rule)).lateness(handed_in, extensions)
+        zone = self.zone()
+        if late is None or not zone:
+            return late
+        return replace(late, due=moment(late.due).astimezone(ZoneInfo(zone)).isoformat())
+
+    def mended(self, submission: int | None) -> tuple[MendedChecks, ...]:
+        """Return the checks that were graded again and changed the mark of the same files."""
+        found = []
+        rows = self.rows(
+            "SELECT n.made_at, n.grading AS new_grading, o.grading AS old_grading, n.mark AS new,"
+            " o.mark AS old FROM marks n JOIN marks o ON o.id = (SELECT max(id) FROM marks WHERE"
+            " submission = n.submission AND id < n.id) WHERE n.submission = ? AND n.attempt ="
+            " o.attempt AND n.grading != o.grading AND n.mark IS NOT o.mark ORDER BY n.id",
+            submission,
+        )
+        for row in list(rows):
+            titles = self.db.execute(
+                "SELECT k.title FROM results n JOIN results o ON o.check_id = n.check_id AND"
+                " o.grading = ? AND o.points != n.points JOIN assignments a ON a.id = ? JOIN"
+                " checks k ON k.id = n.check_id AND k.course_hash = a.course_hash AND k.lang ="
+                " a.lang WHERE n.grading = ? ORDER BY k.position",
+                [row["old_grading"], self.assignment, row["new_grading"]],
+            )
+            checks = tuple(title for (title,) in titles)
+            if checks:
+                found.append(MendedChecks(row["made_at"], checks, row["old"], row["new"]))
+        return tuple(found)
+
+    def history(self, name: str) -> list[tuple[str, float | None, str]]:
+        """Return each mark that a submission has had: since when, the mark, and why."""
+        return self.db.execute(
+            "SELECT made_at, mark, cause FROM marks WHERE submission = ? ORDER BY id",
+            [self.number_of(name)],
+        ).fetchall()
 
     def comments(self, name: str) -> tuple[Comment, ...]:
         """Return a submission's comments: the general ones, then by lesson and line."""
         rows = self.db.execute(
             "SELECT id, text, author, made_at, lesson, line, code FROM comments WHERE submission ="
             " ? AND withdrawn = 0 ORDER BY lesson, line, id",
-            [name],
+            [self.number_of(name)],
         )
         return tuple(Comment(*row) for row in rows)
 
     def graded_text(self, name: str, lesson: str) -> str | None:
         """Return the text of a lesson's file as it was graded; None if there was none."""
-        text: str | None = self._value(
-            "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
-            " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
+        text: str | None = self.value(
+            "SELECT f.text FROM submissions s JOIN attempts t ON t.id = s.attempt JOIN files f ON"
+            " f.digest = t.digest WHERE s.assignment = ? AND s.name = ? AND f.lesson = ? AND"
+            " f.problem IS NULL",
+            self.assignment,
             name,
             lesson,
         )
@@ -281,13 +393,15 @@ class Gradebook:
             self.adjustments(name),
             self.comments(name),
             self.lateness(students, handed_in),
+            self.mended(self.number_of(name)),
         )
 
-    def adjustments(self, name: str) -> tuple[Adjustment, ...]:
+    def adjustments(self, name: str, *, undone: bool = False) -> tuple[Adjustment, ...]:
+        """Return the adjustments that count, or those that were undone."""
         rows = self.db.execute(
-            "SELECT points, reason, author, made_at, lesson FROM adjustments WHERE submission = ?"
-            " ORDER BY id",
-            [name],
+            "SELECT points, reason, author, made_at, lesson, id FROM adjustments WHERE submission ="
+            f" ? AND undone_at IS {'NOT ' * undone}NULL ORDER BY id",
+            [self.number_of(name)],
         )
         return tuple(Adjustment(*row) for row in rows)
 
@@ -299,9 +413,10 @@ class Gradebook:
         """Return the columns; a lesson that nobody handed in has no checks yet."""
         found: dict[str, list[CheckColumn]] = {}
         rows = self.db.execute(
-            "SELECT k.lesson, k.id, k.title, k.max_points, k.bonus, k.hidden FROM checks k, class c"
-            " WHERE k.course_hash = c.course_hash AND k.lang = c.lang ORDER BY k.lesson,"
-            " k.position, k.id"
+            "SELECT k.lesson, k.id, k.title, k.max_points, k.bonus, k.hidden FROM checks k,"
+            " assignments a WHERE a.id = ? AND k.course_hash = a.course_hash AND k.lang = a.lang"
+            " ORDER BY k.lesson, k.position, k.id",
+            [self.assignment],
         )
         for lesson, check, title, most, bonus, hidden in rows:
             found.setdefault(lesson, []).append(
@@ -316,220 +431,290 @@ class Gradebook:
             columns.append(LessonColumn(lesson, title, most, bonus, checks))
         return tuple(columns)
 
-    def changes(self, run: int) -> Iterator[ScoreChange]:
-        rows = self.db.execute(
-            "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
-            " s.current WHERE a.run = ? AND s.forgotten = 0 ORDER BY s.name",
-            [run],
-        )
-        for name, current, new in rows:
-            before = self._before(current, run)
-            if before is not None:
-                old, checks = before[1], tuple(self._changed_checks(before[0], current))
-                if checks or old != new:
-                    yield ScoreChange(name, old, new, checks)
-
-    def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
-        """Return the attempt that counted before a run, and its score."""
-        query = (
-            "SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE"
-            " a.id = ?"
-        )
-        found = self.db.execute(query, [attempt]).fetchone()
-        if found is None:
-            return None
-        return self._before(found[0], run) if found[1] == run else (found[0], found[2])
-
-    def _changed_checks(self, old: int, new: int) -> Iterator[tuple[str, str | None, str | None]]:
-        query = "SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id"
-        before: dict[str, str] = dict(self.db.execute(query, [old]))
-        after: dict[str, str] = dict(self.db.execute(query, [new]))
-        for check in before | after:
-            if before.get(check) != after.get(check):
-                yield check, before.get(check), after.get(check)
-
     def commonest_mistakes(self, most: int) -> list[tuple[str, str, int]]:
         """Return (lesson, title, number of submissions) of the most common mistakes."""
         return self.db.execute(
-            "SELECT r.lesson, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
-            " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
-            " AND s.forgotten = 0 GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson,"
-            " r.diagnosis LIMIT ?",
-            [most],
+            "SELECT r.lesson, min(r.diagnosis_title), count(DISTINCT s.id) AS n FROM submissions s"
+            " JOIN attempts t ON t.id = s.attempt JOIN results r ON r.grading = t.grading WHERE"
+            " r.diagnosis IS NOT NULL AND s.assignment = ? AND s.forgotten = 0 GROUP BY r.lesson,"
+            " r.diagnosis ORDER BY n DESC, r.lesson, r.diagnosis LIMIT ?",
+            [self.assignment, most],
         ).fetchall()
 
     def passed_over(self) -> list[tuple[str, str]]:
         """Return the items of the download that were not graded, each with the reason."""
-        return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
+        query = "SELECT entry, reason FROM passed_over WHERE assignment = ? ORDER BY rowid"
+        return self.db.execute(query, [self.assignment]).fetchall()
 
     def handed_in(self) -> set[str]:
-        return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}
+        """Return the lessons of which somebody handed in a file."""
+        query = (
+            "SELECT DISTINCT f.lesson FROM files f JOIN attempts t ON t.digest = f.digest JOIN"
+            " submissions s ON s.id = t.submission WHERE s.assignment = ?"
+        )
+        return {lesson for (lesson,) in self.db.execute(query, [self.assignment])}
 
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
         """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
         yield from self.db.execute(
-            "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts a ON a.id = s.current"
-            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL"
-            " AND s.forgotten = 0 ORDER BY s.name",
-            [lesson],
+            "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts t ON t.id = s.attempt"
+            " JOIN files f ON f.digest = t.digest AND f.lesson = ? WHERE f.problem IS NULL AND"
+            " s.assignment = ? AND s.forgotten = 0 ORDER BY s.name",
+            [lesson, self.assignment],
         )
 
     # ------------------------------------------------------------------------------- the class
 
     def seed_of(self, run: int) -> int:
-        """Return a run's seed: 32 bits of HMAC-SHA256(class secret, run's number)."""
-        secret = self._value("SELECT secret FROM class")
+        """Return a run's seed: 32 bits of HMAC-SHA256(the term's secret, run's number)."""
+        secret = self.value("SELECT secret FROM term")
         return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
-        """Derive the class's secret from a seed; without one, draw it if there is none yet.
+        """Derive the term's secret from a seed; without one, draw it if there is none yet.
 
         A new secret belongs to the runs from now on: earlier ones are neither continued nor reused.
         """
         with transaction(self.db):
             if seed is None:
                 drawn = secrets.token_bytes(32)
-                self._insert("class", {"one": 1, "secret": drawn}, "ON CONFLICT DO NOTHING")
+                self.insert("term", {"one": 1, "secret": drawn}, "ON CONFLICT DO NOTHING")
                 return
             secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
             new = (
                 "ON CONFLICT DO UPDATE SET secret = excluded.secret, first_run ="
                 " (SELECT coalesce(max(id), 0) + 1 FROM runs) WHERE secret != excluded.secret"
             )
-            self._insert("class", {"one": 1, "secret": secret}, new)
+            self.insert("term", {"one": 1, "secret": secret}, new)
 
-    def set_class(self, values: Mapping[str, str]) -> None:
-        """Store facts about the class: columns of the table ``class``, by name."""
+    def zone(self) -> str:
+        """Return the name of the class's time zone, as IANA names it; '' if it is not known."""
+        return str(self.value("SELECT zone FROM term") or "")
+
+    def set_zone(self, zone: str) -> None:
         with transaction(self.db):
-            for column, value in values.items():
-                self.db.execute(f"UPDATE class SET {column} = ?", [value])
+            self.db.execute("UPDATE term SET zone = ?", [zone])
+
+    def set_class(self, values: Mapping[str, object]) -> None:
+        """Store facts about the assignment: columns of the table ``assignments``, by name."""
+        with transaction(self.db):
+            self.change("assignments", self.assignment, values)
 
     def about(self, column: str) -> str:
-        return str(self.db.execute(f"SELECT {column} FROM class").fetchone()[0])
+        return str(self.value(f"SELECT {column} FROM assignments WHERE id = ?", self.assignment))
 
     def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
         with transaction(self.db):
-            self.db.execute("DELETE FROM passed_over")
+            self.db.execute("DELETE FROM passed_over WHERE assignment = ?", [self.assignment])
             self.db.executemany(
-                "INSERT INTO passed_over VALUES (?, ?)",
-                [(writable(entry), writable(reason)) for entry, reason in passed],
+                "INSERT INTO passed_over VALUES (?, ?, ?)",
+                [(self.assignment, writable(entry), writable(reason)) for entry, reason in passed],
             )
-
-    def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
-        with transaction(self.db):
-            self.db.execute("DELETE FROM roster")
-            self.db.executemany(
-                "INSERT INTO roster VALUES (?, ?, ?, ?)",
-                [
-                    (line, one.name, json.dumps(one.ids), json.dumps(one.details))
-                    for line, one in students
-                ],
-            )
-
-    def roster(self) -> list[tuple[int, StudentIdentity]]:
-        return [
-            (line, StudentIdentity(name, json.loads(ids), json.loads(details)))
-            for line, name, ids, details in self.db.execute("SELECT * FROM roster ORDER BY line")
-        ]
 
     def all_names(self) -> set[str]:
         """Return the names of all lines, those without a submission included."""
-        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 0")
-        return {name for (name,) in rows}
+        query = (
+            "SELECT name FROM submissions WHERE assignment = ? AND forgotten = 0 AND missing < 3"
+        )
+        return {name for (name,) in self.db.execute(query, [self.assignment])}
 
     def names(self) -> set[str]:
-        query = "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
-        return {name for (name,) in self.db.execute(query)}
+        query = (
+            "SELECT name FROM submissions WHERE assignment = ? AND missing = 0 AND forgotten = 0"
+        )
+        return {name for (name,) in self.db.execute(query, [self.assignment])}
 
-    def set_absent(self, absent: Iterable[Absent]) -> None:
-        """Replace the rows of students without a submission (see ``Absent``)."""
-        with transaction(self.db):
-            self.db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
-            self.db.executemany(
-                "INSERT OR IGNORE INTO submissions (name, students, missing, problem) VALUES (?, ?,"
-                " ?, ?)",
-                [
-                    (name, students_as_json((student,)), 2 if problem else 1, problem)
-                    for name, student, problem in absent
-                ],
-            )
+    # ---------------------------------------------------------------------- runs and gradings
 
-    # ---------------------------------------------------------------------- runs and attempts
-
-    def begin(self, plan: str) -> int:
+    def begin(self, plan: str, newest: float | None = None) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
+
+        ``newest`` is the newest time of a file in the download, in seconds since 1970.
         """
         with transaction(self.db):
-            (last,) = self.db.execute("SELECT max(id) FROM runs").fetchone()
+            last = self.value("SELECT max(id) FROM runs WHERE assignment = ?", self.assignment)
             query = (
-                "SELECT 1 FROM runs, class WHERE id = ? AND plan = ? AND ended IS NULL AND id >="
+                "SELECT 1 FROM runs, term WHERE id = ? AND plan = ? AND ended IS NULL AND id >="
                 " first_run"
             )
-            if self.db.execute(query, [last, plan]).fetchone():
+            if self.value(query, last, plan):
                 return int(last)
-            return self._insert("runs", {"plan": plan, "began": now()})
+            began = now()
+            row = {"plan": plan, "began": began, "ranked": began, "newest": newest}
+            return self.insert("runs", {**row, "assignment": self.assignment})
 
     def end(self, run: int) -> None:
-        """End a run. If it graded nothing, its number is free for the next one."""
+        """End a run. If it found nothing new, its number is free for the next one."""
         with transaction(self.db):
             self.db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
-            unused = "id = ? AND NOT EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)"
-            self.db.execute(f"DELETE FROM runs WHERE {unused}", [run])
+            self.db.execute(
+                "DELETE FROM runs WHERE id = ? AND id NOT IN (SELECT run FROM gradings) AND NOT"
+                " EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)",
+                [run],
+            )
 
-    def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """Return the newest attempt with this key, the present secret and no grader fault.
+    def is_older(self, run: int, other: int) -> bool:
+        """Return whether a run's download is older than another's, by the newest file in each."""
+        query = "SELECT a.newest < b.newest FROM runs a, runs b WHERE a.id = ? AND b.id = ?"
+        return bool(self.value(query, run, other))
 
-        Only attempts of ``run`` count if it is given.
+    def rank_before(self, run: int, later: Iterable[int]) -> list[str]:
+        """Count a run's download as older than those of other runs; return the submissions of which
+        another attempt counts by that.
+
+        An attempt whose own time nobody knows has that of its download.
         """
-        fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
-        query = (
-            f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
-            " IS NULL OR run = ?) AND run >= (SELECT first_run FROM class)"
+        ranked = "SELECT ranked FROM runs WHERE id = ?"
+        first = min((moment(self.value(ranked, one)) for one in later), default=None)
+        if first is None or moment(self.value(ranked, run)) < first:
+            return []
+        with transaction(self.db):
+            self.change("runs", run, {"ranked": (first - MOMENT).isoformat()})
+            query = (
+                "SELECT DISTINCT s.id, s.name FROM attempts t JOIN submissions s ON s.id ="
+                " t.submission WHERE t.run = ? ORDER BY s.name"
+            )
+            lines = self.db.execute(query, [run]).fetchall()
+            return [name for submission, name in lines if self.settle(submission)]
+
+    def hand_in_again(self, seen: SeenAttempt, run: int) -> None:
+        """Count an attempt as handed in after the others of its submission, in a run's download."""
+        with transaction(self.db):
+            self.change("attempts", seen.id, {"run": run})
+
+    def seen(
+        self, one: Submission, key: GradingKey, files: Mapping[str, str]
+    ) -> SeenAttempt | None:
+        """Return the attempt that these files are; None if they are new.
+
+        The files of one submission are the same attempt each time they come, unless the download
+        says that they were handed in at another time. ``files`` are the lessons' texts: if other
+        lessons were graded before, those that both have are compared.
+        """
+        rows = self.rows(
+            "SELECT t.id, t.digest, t.handed_in, g.lessons, o.name, o.students FROM attempts t JOIN"
+            " submissions s ON s.id = t.came_under JOIN submissions o ON o.id = t.submission"
+            " LEFT JOIN gradings g ON g.id = t.grading"
+            " WHERE s.assignment = ? AND s.name = ? AND t.digest != '' AND t.void = 0 ORDER BY"
+            " t.id DESC",
+            self.assignment,
+            one.name,
         )
-        found: int | None = self._value(query, name, *astuple(key), run, run)
+        for row in rows:
+            if one.handed_in and row["handed_in"] and one.handed_in != row["handed_in"]:
+                continue
+            same = row["digest"] == key.digest or (
+                row["lessons"] is not None
+                and row["lessons"] != key.lessons
+                and self._same_files(row["digest"], files)
+            )
+            if same:
+                return SeenAttempt(row["id"], row["name"], students_from_json(row["students"]))
+        return None
+
+    def _same_files(self, digest: str, files: Mapping[str, str]) -> bool:
+        query = "SELECT lesson, text FROM files WHERE digest = ?"
+        before: dict[str, str] = dict(self.db.execute(query, [digest]))
+        both = before.keys() & files.keys()
+        return bool(both) and all(before[lesson] == files[lesson] for lesson in both)
+
+    def replaced_by(self, seen: SeenAttempt) -> int | None:
+        """Return the run that found a newer attempt than this one of the same submission."""
+        found: int | None = self.value(
+            "SELECT min(n.run) FROM attempts t JOIN attempts n ON n.submission = t.submission AND"
+            " n.id > t.id WHERE t.id = ? AND t.handed_in IS NULL AND n.handed_in IS NULL",
+            seen.id,
+        )
         return found
+
+    def counts(self, attempt: int) -> bool:
+        """Return whether this attempt is its submission's that counts."""
+        return bool(self.value("SELECT 1 FROM submissions WHERE attempt = ?", attempt))
+
+    def find(self, name: str, key: GradingKey, *, run: int | None = None) -> int | None:
+        """Return the newest grading with this key, the present secret and no grader fault, of what
+        came as this submission's. Only gradings of ``run`` count if it is given.
+        """
+        fields = " AND ".join(f"g.{field} = ?" for field in GradingKey.__slots__)
+        return self._grading(
+            name, f"{fields} AND g.run >= (SELECT first_run FROM term)", astuple(key), run
+        )
 
     def regraded(self, name: str, digest: str, run: int) -> int | None:
-        query = (
-            "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND"
-            " run = ?"
+        """Return a run's grading of files with this digest."""
+        return self._grading(name, "g.digest = ?", (digest,), run)
+
+    def _grading(
+        self, name: str, condition: str, values: tuple[object, ...], run: int | None
+    ) -> int | None:
+        found: int | None = self.value(
+            "SELECT max(g.id) FROM gradings g JOIN attempts t ON t.id = g.attempt JOIN"
+            " submissions s ON s.id = t.came_under WHERE s.assignment = ? AND s.name = ? AND"
+            f" g.faults = 0 AND (? IS NULL OR g.run = ?) AND {condition}",
+            self.assignment,
+            name,
+            run,
+            run,
+            *values,
         )
-        found: int | None = self._value(query, name, digest, run)
         return found
+
+    def graded_files(self, name: str) -> dict[str, str]:
+        """Return the texts of an attempt that counts, by lesson."""
+        rows = self.db.execute(
+            "SELECT f.lesson, f.text FROM submissions s JOIN attempts t ON t.id = s.attempt JOIN"
+            " files f ON f.digest = t.digest WHERE s.assignment = ? AND s.name = ? AND f.problem IS"
+            " NULL",
+            [self.assignment, name],
+        )
+        return dict(rows)
 
     def digest_of(self, name: str) -> str | None:
-        query = "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current"
-        found: str | None = self._value(f"{query} WHERE s.name = ?", name)
+        """Return the digest of the attempt that counts, if it was graded."""
+        found: str | None = self.value(
+            "SELECT t.digest FROM submissions s JOIN attempts t ON t.id = s.attempt WHERE"
+            " s.assignment = ? AND s.name = ? AND t.grading IS NOT NULL",
+            self.assignment,
+            name,
+        )
         return found
 
-    def uses(self, owner: Submission, attempt: int) -> bool:
-        """Return whether an attempt counts now, with exactly this submission's data."""
-        there = self._row(owner.name)
-        return there is not None and line_of(owner, attempt).items() <= there.items()
-
-    def use(self, owner: Submission, attempt: int) -> None:
+    def use(
+        self, one: Submission, run: int, grading: int, digest: str, seen: SeenAttempt | None
+    ) -> bool:
+        """Let a grading be valid for an attempt; return whether anything changed by that."""
         with transaction(self.db):
-            self._line(line_of(owner, attempt))
+            attempt = self._attempt(one, run, digest, seen)
+            state = (
+                "SELECT t.*, s.students, s.attempt FROM attempts t JOIN submissions s ON s.id ="
+                " t.submission WHERE t.id = ?"
+            )
+            before = self.row(state, attempt)
+            told = self._told(one, attempt) if seen else {}
+            new = {**told, "grading": grading, "digest": digest, "problem": None, "fault": 0}
+            self.change("attempts", attempt, new)
+            self._line(one)
+            self.settle_attempt(attempt)
+            return not seen or before != self.row(state, attempt)
 
     def keep(
         self,
-        owner: Submission,
+        one: Submission,
         run: int,
-        key: AttemptKey,
+        key: GradingKey,
         report: Report,
         files: Iterable[LessonFile],
-    ) -> None:
-        """Store a report with its results and files, as the attempt that counts from now on."""
+        seen: SeenAttempt | None = None,
+    ) -> int:
+        """Store a report with its results and files; return the attempt's number."""
         with transaction(self.db):
-            before = (self._row(owner.name) or {}).get("current")
-            self._line(line_of(owner, before))  # an attempt refers to its submission's line
-            attempt = self._insert(
-                "attempts",
+            attempt = self._attempt(one, run, key.digest, seen)
+            grading = self.insert(
+                "gradings",
                 {
-                    "submission": owner.name,
+                    "attempt": attempt,
                     "run": run,
-                    "replaced": before,
                     **asdict(key),
                     "seed": report.seed,
                     "faults": len(report.grader_faults),
@@ -539,8 +724,10 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            self._line(line_of(owner, attempt))
-            self._keep_results(attempt, key, report)
+            told = self._told(one, attempt) if seen else {}
+            new = {"digest": key.digest, "grading": grading, "problem": None, "fault": 0}
+            self.change("attempts", attempt, {**told, **new})
+            self._keep_results(grading, key, report)
             self.db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
                 [
@@ -548,16 +735,116 @@ class Gradebook:
                     for f in files
                 ],
             )
+            self.settle_attempt(attempt)
+        return attempt
 
-    def keep_problem(self, owner: Submission, problem: str, *, fault: bool) -> None:
+    def keep_problem(
+        self,
+        one: Submission,
+        run: int,
+        problem: str,
+        *,
+        fault: bool,
+        digest: str = "",
+        seen: SeenAttempt | None = None,
+    ) -> None:
+        """Store why an attempt has no verdict."""
         with transaction(self.db):
-            self._line(line_of(owner, None, writable(problem), fault=fault))
+            if not digest:
+                query = (
+                    "SELECT t.id FROM attempts t JOIN submissions s ON s.id = t.came_under WHERE"
+                    " s.assignment = ? AND s.name = ? AND t.digest = '' AND t.problem = ?"
+                )
+                known = self.value(query, self.assignment, one.name, writable(problem))
+                seen = SeenAttempt(known, one.name, one.students) if known else None
+            attempt = self._attempt(one, run, digest, seen)
+            new = {"problem": writable(problem), "fault": int(fault), "grading": None}
+            self.change("attempts", attempt, new)
+            self.settle_attempt(attempt)
 
-    def _line(self, row: Mapping[str, object]) -> None:
-        changed = ", ".join(f"{column} = excluded.{column}" for column in row)
-        self._insert("submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
+    def _attempt(self, one: Submission, run: int, digest: str, seen: SeenAttempt | None) -> int:
+        """Return the number of an attempt, which is made if it is not there."""
+        if seen:
+            return seen.id
+        submission = self._line(one)
+        ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
+        if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
+            self.change("submissions", submission, {"attempt": None})
+            self.db.execute(f"DELETE FROM attempts WHERE {ours}", [submission])
+        return self.insert(
+            "attempts",
+            {
+                "submission": submission,
+                "came_under": submission,
+                "run": run,
+                "digest": digest,
+                "came_as": one.came_as,
+                "late": int(one.late),
+                "handed_in": one.handed_in,
+                "on_roster": time_on_roster(one.students),
+                "gifts": json.dumps(one.gifts),
+            },
+        )
 
-    def _keep_results(self, attempt: int, key: AttemptKey, report: Report) -> None:
+    def _told(self, one: Submission, attempt: int) -> dict[str, object]:
+        """Return what a known attempt's download says of it now. A roster's time is that of the
+        newest attempt.
+        """
+        query = (
+            "SELECT max(id) FROM attempts WHERE came_under ="
+            " (SELECT came_under FROM attempts WHERE id = ?)"
+        )
+        on_roster = time_on_roster(one.students)
+        newest = self.value(query, attempt) == attempt
+        return {
+            **({"came_as": one.came_as} if one.came_as else {}),
+            **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
+            **({"on_roster": on_roster} if newest else {}),
+        }
+
+    def _line(self, one: Submission) -> int:
+        """Return the number of a submission, which is made if it is not there."""
+        row = {
+            "assignment": self.assignment,
+            "name": one.name,
+            "students": students_as_json(one.students),
+            "missing": 0,
+            "doubt": None,
+        }
+        again = "ON CONFLICT DO UPDATE SET students = excluded.students, missing = 0, doubt = NULL"
+        self.insert("submissions", row, again)
+        number = self.number_of(one.name)
+        assert number is not None
+        return number
+
+    def settle_attempt(self, attempt: int) -> bool:
+        """Choose the attempt that counts for a changed attempt's submission."""
+        return self.settle(self.value("SELECT submission FROM attempts WHERE id = ?", attempt))
+
+    def settle(self, submission: int) -> bool:
+        """Choose a submission's attempt that counts; return whether another one counts now."""
+        attempts = self.attempts(submission)
+        row = self.row("SELECT students, attempt FROM submissions WHERE id = ?", submission)
+        assert row is not None
+        people = students_from_json(row["students"])
+
+        def percent(attempt: Attempt) -> float:
+            late = self.lateness(people, attempt.handed_in)
+            return late.percent if late else 0.0
+
+        chosen = counting(attempts, self.about("policy"), percent)
+        number = chosen.id if chosen else None
+        self.change("submissions", submission, {"attempt": number})
+        return bool(number != row["attempt"])
+
+    def settle_all(self) -> None:
+        """Choose the attempts that count again, by another policy or late rule."""
+        with transaction(self.db):
+            query = "SELECT id FROM submissions WHERE assignment = ? AND attempt IS NOT NULL"
+            for (submission,) in self.db.execute(query, [self.assignment]).fetchall():
+                self.settle(submission)
+
+    def _keep_results(self, grading: int, key: GradingKey, report: Report) -> None:
         checks = [
             (lesson.id, place, check)
             for lesson in report.lessons
@@ -566,12 +853,12 @@ class Gradebook:
         rest = attrgetter("points", "max_points", "diagnosis", "diagnosis_title", "seed", "seconds")
         self.db.executemany(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(attempt, c.id, lesson, c.outcome.value, *rest(c)) for lesson, _, c in checks],
+            [(grading, c.id, lesson, c.outcome.value, *rest(c)) for lesson, _, c in checks],
         )
         current = (key.course_hash, key.engine_hash) == (self.about("course_hash"), engine_hash())
         self.db.executemany(  # this engine's result for a check replaces that of another engine
             f"INSERT OR {'REPLACE' if current else 'IGNORE'} INTO checks SELECT course_hash, lang,"
-            " ?, ?, ?, ?, ?, ?, ? FROM class",
+            f" ?, ?, ?, ?, ?, ?, ? FROM assignments WHERE id = {self.assignment}",
             [
                 (c.id, lesson, at, c.title, c.max_points, c.bonus, c.hidden)
                 for lesson, at, c in checks
@@ -579,16 +866,30 @@ class Gradebook:
             ],
         )
 
-    # ------------------------------------------------------------------- changes made by hand
+    # ------------------------------------------------------------------- adjustments and comments
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
         with transaction(self.db):
-            self._insert("adjustments", {"submission": name, **asdict(adjustment)})
+            row = {"submission": self.number_of(name), **asdict(adjustment)}
+            del row["number"]
+            self.insert("adjustments", row)
+
+    def undo_adjustment(self, name: str, author: str) -> Adjustment:
+        """Undo the newest adjustment of a submission; it stays in the file. Raise UsageError if
+        there is none.
+        """
+        made = self.adjustments(name)
+        if not made:
+            raise UsageError(f"{name} has no adjustment to undo")
+        with transaction(self.db):
+            undone = {"undone_by": author, "undone_at": now()}
+            self.change("adjustments", made[-1].number, undone)
+        return made[-1]
 
     def comment(self, name: str, comment: Comment) -> bool:
         """Store a comment, under a new number, unless it is there; return whether it was stored."""
         fields = {
-            "submission": name,
+            "submission": self.number_of(name),
             "lesson": comment.lesson,
             "line": comment.line,
             "text": comment.text,
@@ -596,10 +897,10 @@ class Gradebook:
         with transaction(self.db):
             there = " AND ".join(f"{field} IS ?" for field in fields)
             query = f"SELECT 1 FROM comments WHERE withdrawn = 0 AND {there}"
-            if self._value(query, *fields.values()):
+            if self.value(query, *fields.values()):
                 return False
             fields |= {"code": comment.code, "author": comment.author, "made_at": comment.made_at}
-            self._insert("comments", fields)
+            self.insert("comments", fields)
         return True
 
     def withdraw(self, name: str, number: int) -> None:
@@ -608,121 +909,19 @@ class Gradebook:
             done = self.db.execute(
                 "UPDATE comments SET withdrawn = 1 WHERE id = ? AND submission = ? AND"
                 " withdrawn = 0",
-                [number, name],
+                [number, self.number_of(name)],
             )
             if not done.rowcount:
                 raise UsageError(
                     f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
                 )
 
-    def forget(self, name: str, author: str) -> None:
-        """Leave a submission out of all tables and exports; its history stays in the file."""
-        with transaction(self.db):
-            self.db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
-            self._note("forget", name, author, {})
 
-    def rename(self, old: str, new: str, author: str) -> None:
-        """Give a submission's history to another name, which may be in the gradebook already.
-
-        If both have a counting attempt, the newer one counts from now on. A student of the roster
-        who has handed in nothing gets the submission as it is.
-        """
-        with transaction(self.db):
-            kept = self._row(new)
-            gone = self._row(old)
-            assert gone is not None
-            moved = {}
-            for table in NAMED_TABLES:
-                query = f"SELECT id FROM {table} WHERE submission = ? ORDER BY id"
-                moved[table] = [number for (number,) in self.db.execute(query, [old])]
-            if kept is None:
-                self._insert("submissions", {**gone, "name": new})
-            elif kept["missing"]:
-                people = joined(*(students_from_json(one["students"]) for one in (gone, kept)))
-                handed_in = gone["handed_in"] or time_on_roster(people)
-                changed = {"students": students_as_json(people), "handed_in": handed_in}
-                self._set_state(new, {**gone, **changed})
-            elif (gone["current"] or 0) > (kept["current"] or 0):
-                self._set_state(new, {**gone, "students": kept["students"]})
-            for table in NAMED_TABLES:
-                query = f"UPDATE {table} SET submission = ? WHERE submission = ?"
-                self.db.execute(query, [new, old])
-            self.db.execute("DELETE FROM submissions WHERE name = ?", [old])
-            detail = {"old": old, "moved": moved, "gone": gone, "kept": kept}
-            self._note("rename", new, author, detail)
-
-    def undo(self, name: str) -> TrailEntry:
-        """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
-        entries = [one for one in self.trail() if one.submission == name and not one.undone]
-        if not entries:
-            raise UsageError(
-                f"{name} was neither forgotten nor renamed, so there is nothing to undo"
-            )
-        entry = entries[-1]
-        later = [one for one in self.renames() if one.detail["old"] == name]
-        if entry.action == "rename" and later and later[-1].number > entry.number:
-            raise UsageError(
-                f"{name} was renamed again, to {later[-1].submission}. Undo that first"
-            )
-        with transaction(self.db):
-            if entry.action == "forget":
-                self.db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
-            else:
-                self._undo_rename(entry)
-            self.db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [entry.number])
-        return entry
-
-    def _undo_rename(self, entry: TrailEntry) -> None:
-        old, moved, gone, kept = (entry.detail[key] for key in ("old", "moved", "gone", "kept"))
-        if self._row(old) is not None:
-            raise UsageError(
-                f"The gradebook has another submission {old}, so the name is taken. Forget or"
-                " rename that one first"
-            )
-        self._insert("submissions", gone)
-        for table in NAMED_TABLES:
-            self.db.executemany(
-                f"UPDATE {table} SET submission = ? WHERE id = ?",
-                [(old, number) for number in moved[table]],
-            )
-        newest = self._value("SELECT max(id) FROM attempts WHERE submission = ?", entry.submission)
-        if kept is None and newest is None:
-            self.db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
-        elif (self._row(entry.submission) or {}).get("current") in [None, *moved["attempts"]]:
-            was = kept or {"problem": None, "fault": 0, "missing": 0}
-            self._set_state(entry.submission, {**was, "current": newest})
-
-    def renames(self) -> list[TrailEntry]:
-        """Return the renames that were not undone, oldest first."""
-        return [one for one in self.trail() if one.action == "rename" and not one.undone]
-
-    def new_names(self) -> dict[str, str]:
-        """Return the present name of each submission that was renamed, by its old names."""
-        names: dict[str, str] = {}
-        for entry in self.renames():
-            old, new = entry.detail["old"], entry.submission
-            names = {first: new if last == old else last for first, last in names.items()}
-            names[old] = new
-        return names
-
-    def trail(self) -> list[TrailEntry]:
-        rows = self.db.execute(
-            "SELECT id, deed, submission, detail, author, made_at, undone FROM trail ORDER BY id"
-        )
-        return [
-            TrailEntry(number, action, name, json.loads(detail), author, made_at, bool(undone))
-            for number, action, name, detail, author, made_at, undone in rows
-        ]
-
-    def _set_state(self, name: str, row: Mapping[str, object]) -> None:
-        """Give a line what ``row`` has of the columns that say what was handed in."""
-        state = {field: row[field] for field in STATE if field in row}
-        changed = ", ".join(f"{field} = ?" for field in state)
-        self.db.execute(f"UPDATE submissions SET {changed} WHERE name = ?", [*state.values(), name])
-
-    def _note(self, action: str, name: str, author: str, detail: Mapping[str, object]) -> None:
-        row = {"deed": action, "submission": name, "detail": json.dumps(detail)}
-        self._insert("trail", {**row, "author": author, "made_at": now()})
+def is_called(student: StudentIdentity, called: str) -> bool:
+    """Return whether somebody may mean this student: by a spelling of the name, or by an id."""
+    wanted = called.strip().casefold()
+    ids = {value.strip().casefold() for value in student.ids.values()}
+    return wanted in ids or bool(forms_of(called) & forms_of(student.name))
 
 
 LOCK = "grades.lock"
@@ -730,10 +929,11 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def batch_lock(out: Path) -> Iterator[None]:
-    """Lock a folder, which is created if necessary; raise UsageError if it is locked."""
-    path = out / LOCK
+    """Lock a gradebook, whose folder is created if necessary; raise UsageError if it is locked."""
+    root, _ = place_of(out)
+    path = root / LOCK
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(path, timeout=0, isolation_level=None)
     except (sqlite3.Error, OSError) as error:
         raise refusal(path, error) from None

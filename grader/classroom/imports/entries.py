@@ -29,12 +29,14 @@ class StudentIdentity:
     ``canvas_id``, ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``,
     ``sid``, ``username``, …
 
-    ``details`` are what a roster adds: ``section``; ``due``, an extension; ``handed_in``, a time.
+    ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
+    student; ``due``, an extension; ``handed_in``, a time. ``person`` is the number in the term.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
+    person: int | None = None
 
 
 Read = Callable[[Iterable[str]], dict[str, LessonFile]]
@@ -48,6 +50,7 @@ class Submission:
     ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
     ``handed_in`` is the time (ISO 8601 in UTC) if the download has it. ``came_as`` is the name of
     the folder or first file in the download, which the other system needs to accept feedback.
+    ``gifts`` are the paths of files that a person gave to it.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Submission:
     late: bool = False
     handed_in: str | None = None
     came_as: str = ""
+    gifts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from grader.classroom.exports.common import load_error, total_points
-from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.exports.common import load_error
+from grader.classroom.gradebook.entry import (
+    Adjustment,
+    CheckColumn,
+    GradebookEntry,
+    LessonColumn,
+    total_points,
+)
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)

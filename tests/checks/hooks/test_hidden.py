@@ -528,6 +528,7 @@ def test_clip_any_shape(student, draw):
             want,
             message,
             rtol=CAPPED,
+            atol=0.0 if case == "small" else None,  # its elements are about as small as that
             inputs=inputs,
             facts={"case": case, "norm": norm},
             figures=figures,

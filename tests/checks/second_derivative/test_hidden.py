@@ -483,8 +483,9 @@ def test_penalty_trains_the_parameters(student, draw):
             wanted = torch.autograd.grad(want, list(parameters.values()))
             for name, here, there in zip(parameters, found, wanted, strict=True):
                 message = "the penalty's gradient with respect to {parameter} is wrong"
-                facts = {"parameter": name}
-                assert_gradient(here, there, message, **ROUGH, inputs=inputs, facts=facts)
+                # a small number under the root is the matter of another check
+                near = {"rtol": 1e-2, "atol": 1e-2, "inputs": inputs, "facts": {"parameter": name}}
+                assert_gradient(here, there, message, **near)
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_your_own)

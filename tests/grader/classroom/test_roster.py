@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.roster import MatchedStudents, match, read_roster
+from grader.classroom.gradebook.people import enrol
+from grader.classroom.gradebook.roster import MatchedStudents, Roster, match, read_roster
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.entries import ClassImport, StudentIdentity
 from grader.core.errors import UsageError
 
 MIN_KIM = StudentIdentity("Min Kim", {"sid": "S1", "email": "m@x"})
@@ -100,7 +101,7 @@ def test_exact_ids_come_before_names() -> None:
         ("Ann", StudentIdentity("Ann", {"sis_login_id": "B"})),
     )
     assert found.students["Ann"] == (StudentIdentity("Bo", {"username": "b", "sis_login_id": "B"}),)
-    assert [name for name, *_ in found.absent] == ["Ann (roster, line 2)"]
+    assert list(found.unmatched) == [2]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,7 @@ def test_a_submission_is_found_by_name_or_by_an_id_for_a_name(called: str) -> No
         (called, StudentIdentity(called)),
     )
     assert found.students[called] == (StudentIdentity("Minjun Kim", {"sid": "20261"}),)
-    assert [name for name, *_ in found.absent] == ["Other"]
+    assert list(found.unmatched) == [3]
 
 
 def test_a_submission_that_fits_two_students_is_noted_not_guessed() -> None:
@@ -120,8 +121,8 @@ def test_a_submission_that_fits_two_students_is_noted_not_guessed() -> None:
     twins = [StudentIdentity("Kim Min", {"sid": "1"}), StudentIdentity("Min Kim", {"sid": "2"})]
     found = matched(twins, ("kimmin", StudentIdentity("kimmin")))
     assert found.students["kimmin"] == (StudentIdentity("kimmin"),)
-    assert "line 2 or 3" in found.notes[0]
-    assert all(problem and "kimmin" in problem for _, _, problem in found.absent)
+    assert "line 2 of the roster or Min Kim on line 3" in found.notes[0]
+    assert all(doubt and "kimmin" in doubt for doubt in found.unmatched.values())
 
 
 def test_whose_id_fits_two_lines_is_one_of_those_two() -> None:
@@ -132,9 +133,9 @@ def test_whose_id_fits_two_lines_is_one_of_those_two() -> None:
     roster = [StudentIdentity("Min"), kim, lee]
     someone = StudentIdentity("Min", {"sid": "7"})
     found = matched(roster, ("min", someone))
-    assert (len(found.absent), found.students["min"]) == (3, (someone,))
+    assert (len(found.unmatched), found.students["min"]) == (3, (someone,))
     found = matched(roster, ("kim", kim))
-    assert [name for name, *_ in found.absent] == ["Min", "Lee"]
+    assert list(found.unmatched) == [2, 4]
 
 
 def test_two_submissions_under_one_name_are_said() -> None:
@@ -147,8 +148,8 @@ def test_two_submissions_under_one_name_are_said() -> None:
 def test_the_ids_of_two_kinds_are_not_taken_for_each_other() -> None:
     """Canvas's 12 is not the student number 12; an id of unknown kind may be either."""
     student = StudentIdentity("X", {"canvas_id": "12"})
-    assert matched([StudentIdentity("A", {"sid": "12"})], ("x", student)).absent
-    assert not matched([StudentIdentity("A", {"id": "12"})], ("x", student)).absent
+    assert matched([StudentIdentity("A", {"sid": "12"})], ("x", student)).unmatched
+    assert not matched([StudentIdentity("A", {"id": "12"})], ("x", student)).unmatched
 
 
 def test_every_member_of_a_team_is_found() -> None:
@@ -157,7 +158,7 @@ def test_every_member_of_a_team_is_found() -> None:
         ("team", StudentIdentity("Bo"), StudentIdentity("A", {"email": "A@x"})),
     )
     assert [one.name for one in found.students["team"]] == ["Bo", "Ann"]
-    assert found.absent == ()
+    assert not found.unmatched
 
 
 def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -> None:
@@ -183,12 +184,13 @@ def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -
 def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path) -> None:
     with Gradebook.open(tmp_path, create=True) as book:
         ann, bo = StudentIdentity("Ann", {"sid": "1"}), StudentIdentity("Bo")
-        book.set_absent([("Ann", ann, None), ("Bo", bo, "may be x")])
-        assert [(entry.name, entry.missing, entry.problem) for entry in book.entries()] == [
-            ("Ann", True, None),
-            ("Bo", False, "may be x"),
+        nothing = ClassImport("plain", ())
+        enrol(book, nothing, Roster(((2, ann), (3, bo))))
+        assert [(entry.name, entry.missing) for entry in book.entries()] == [
+            ("Ann", True),
+            ("Bo", True),
         ]
-        book.set_absent([("Ann", StudentIdentity("Ann"), None)])
+        enrol(book, nothing, Roster(((2, StudentIdentity("Ann")),)))
         assert [entry.name for entry in book.entries()] == ["Ann"]
         assert book.names() == set()
 

@@ -17,7 +17,7 @@ from browser import Browser
 from click.testing import CliRunner
 from factories.gradebook import make_report
 
-from grader.classroom.gradebook.store import AttemptKey, Gradebook
+from grader.classroom.gradebook.store import Gradebook, GradingKey
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.similarity import (
     Side,
@@ -235,7 +235,7 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
         run = book.begin("test")
         for name, text in texts.items():
-            key = AttemptKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
+            key = GradingKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
             owner = Submission(name, (StudentIdentity(name.title()),), lambda lessons: {})
             files = [LessonFile("tiny", "tiny.py", text)]
             book.keep(owner, run, key, make_report(name), files)

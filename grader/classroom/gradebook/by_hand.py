@@ -1,0 +1,309 @@
+"""What people do to whole submissions: forget, rename, merge, swap, give away, say who somebody is.
+
+No line of the gradebook is ever deleted. A deed changes columns of lines, and the audit trail keeps
+what they were, so that it can be undone. Whatever comes in a later download follows: other names
+are kept as aliases, and a person who turned out to be another one stays that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
+from grader.classroom.gradebook.people import entries_of, known_people, persons
+from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.gifts import Gift
+from grader.core.errors import UsageError
+from grader.core.sqlite import transaction
+from grader.core.text import now
+
+Row = tuple[str, int]
+"""A table and the number of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEntry:
+    """A line of the audit trail. ``action`` is forget, rename, swap, give or person; ``detail`` has
+    the rows that changed, as they were.
+    """
+
+    number: int
+    action: str
+    name: str
+    detail: dict[str, Any]
+    author: str
+    made_at: str
+    undone: bool
+
+    @property
+    def rows(self) -> set[Row]:
+        return {(table, number) for table, number, _ in self.detail.get("before", ())}
+
+
+@dataclass(slots=True)
+class Deed:
+    """Changes that are undone together."""
+
+    book: Gradebook
+    before: list[tuple[str, int, dict[str, object]]] = field(default_factory=list)
+    aliases: list[str] = field(default_factory=list)
+
+    def change(self, table: str, number: int, new: Mapping[str, object]) -> None:
+        row = self.book.row(f"SELECT * FROM {table} WHERE id = ?", number)
+        assert row is not None
+        self.before.append((table, number, {column: row[column] for column in new}))
+        self.book.change(table, number, new)
+
+    def alias(self, name: str, submission: int) -> None:
+        """Let what comes under a name be this submission's from now on."""
+        row = {"assignment": self.book.assignment, "name": name, "submission": submission}
+        self.book.insert(
+            "aliases", row, "ON CONFLICT DO UPDATE SET submission = excluded.submission"
+        )
+        self.aliases.append(name)
+
+    def note(self, action: str, name: str, author: str, **more: object) -> None:
+        detail = {"before": self.before, "aliases": self.aliases, **more}
+        self.book.insert(
+            "trail",
+            {
+                "assignment": self.book.assignment,
+                "deed": action,
+                "name": name,
+                "detail": json.dumps(detail),
+                "author": author,
+                "made_at": now(),
+            },
+        )
+
+
+def line_of(book: Gradebook, name: str) -> dict[str, Any]:
+    query = "SELECT * FROM submissions WHERE assignment = ? AND name = ?"
+    row = book.row(query, book.assignment, name)
+    assert row is not None, name
+    return row
+
+
+def forget(book: Gradebook, name: str, author: str) -> None:
+    """Leave a submission out of all tables and exports; its history stays in the file."""
+    with transaction(book.db):
+        deed = Deed(book)
+        deed.change("submissions", line_of(book, name)["id"], {"forgotten": 1})
+        deed.note("forget", name, author)
+
+
+def rename(book: Gradebook, old: str, new: str, author: str) -> None:
+    """Give a submission another name, or make it a part of the submission that has the name.
+
+    If it is of a person on the roster, that person has handed in nothing any more; otherwise, this
+    person turned out to be the other one, and what comes under the old name follows.
+    """
+    with transaction(book.db):
+        deed = Deed(book)
+        gone = line_of(book, old)
+        if book.number_of(new) is None:
+            deed.change("submissions", gone["id"], {"name": new})
+            deed.alias(old, gone["id"])
+        else:
+            merge(deed, gone, line_of(book, new))
+        deed.note("rename", new, author, old=old)
+
+
+def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Make one line of two: what was handed in as the first is the second's."""
+    book = deed.book
+    people, theirs = (students_from_json(one["students"]) for one in (gone, kept))
+    listed = known_people(book).listed
+    moved_out = bool(persons(people) & listed) and bool(persons(theirs) & listed)
+    if persons(people) & listed and not moved_out:
+        theirs, people = people, theirs
+    if not moved_out:
+        for one in people:
+            if len(theirs) == len(people) == 1 and one.person not in (None, theirs[0].person):
+                deed.change("people", one.person or 0, {"same_as": theirs[0].person})
+        for table in ("adjustments", "comments"):
+            query = f"SELECT id FROM {table} WHERE submission = ?"
+            for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
+                deed.change(table, number, {"submission": kept["id"]})
+        deed.alias(gone["name"], kept["id"])
+    query = "SELECT id FROM attempts WHERE submission = ?"
+    for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
+        move(deed, number, kept["id"], theirs, under_too=not moved_out)
+    new = {"missing": 0, "doubt": None, "students": students_as_json(theirs or people)}
+    deed.change("submissions", kept["id"], new)
+    left = {"missing": 1 if moved_out else 3, "attempt": None}
+    deed.change("submissions", gone["id"], left)
+    book.settle(kept["id"])
+
+
+def move(
+    deed: Deed,
+    attempt: int,
+    submission: int,
+    students: tuple[StudentIdentity, ...],
+    *,
+    under_too: bool = False,
+) -> None:
+    """Give an attempt to another submission. With ``under_too``, it also came as that one's."""
+    row = deed.book.row("SELECT on_roster FROM attempts WHERE id = ?", attempt)
+    time = (row or {}).get("on_roster") or time_on_roster(students)
+    under = {"came_under": submission} if under_too else {}
+    deed.change("attempts", attempt, {"submission": submission, "on_roster": time, **under})
+
+
+def swap(book: Gradebook, one: str, other: str, author: str) -> None:
+    """Exchange the attempts that count of two submissions, with the comments on their lines.
+
+    Adjustments and other comments stay with the people.
+    """
+    lines = [line_of(book, name) for name in (one, other)]
+    for line in lines:
+        if line["attempt"] is None:
+            raise UsageError(
+                f"{line['name']} has handed in nothing that could be exchanged. To give them a"
+                " submission: grade rename OUT OLD NEW, or a file: grade give OUT FILE PERSON"
+            )
+    with transaction(book.db):
+        deed = Deed(book)
+        mine, theirs = lines
+        query = "SELECT id FROM comments WHERE submission = ? AND line IS NOT NULL"
+        said = [book.db.execute(query, [line["id"]]).fetchall() for line in lines]
+        for line, to, comments in ((mine, theirs, said[0]), (theirs, mine, said[1])):
+            deed.change("attempts", line["attempt"], {"submission": to["id"]})
+            for (number,) in comments:
+                deed.change("comments", number, {"submission": to["id"]})
+        for line in lines:
+            book.settle(line["id"])
+        deed.note("swap", one, author, other=other)
+
+
+def give(book: Gradebook, entry: str, lesson: str, owner: str, author: str) -> None:
+    """Let a file of the download, which was not graded, be a lesson's file of a submission."""
+    with transaction(book.db):
+        deed = Deed(book)
+        row = {"assignment": book.assignment, "entry": entry, "lesson": lesson}
+        again = (
+            "ON CONFLICT DO UPDATE SET submission = excluded.submission, lesson = excluded.lesson"
+        )
+        book.insert("gifts", {**row, "submission": line_of(book, owner)["id"]}, again)
+        deed.note("give", owner, author, entry=entry, lesson=lesson)
+
+
+def gifts(book: Gradebook) -> list[Gift]:
+    """Return the files that were given to submissions."""
+    rows = book.db.execute(
+        "SELECT g.entry, g.lesson, s.name FROM gifts g JOIN submissions s ON s.id = g.submission"
+        " WHERE g.assignment = ? ORDER BY g.entry",
+        [book.assignment],
+    )
+    return [Gift(*row) for row in rows]
+
+
+def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
+    """Let a person be another one, in all assignments; raise UsageError if both are on a roster."""
+    known = known_people(book)
+    if one in known.listed and other in known.listed:
+        raise UsageError("Both are on the roster, so they are two people. Mend the roster")
+    if one in known.listed:
+        one, other = other, one
+    with transaction(book.db):
+        deed = Deed(book)
+        deed.change("people", one, {"same_as": other})
+        for assignment in book.assignments().values():
+            there = book.at(assignment)
+            lines = {persons(students): name for name, students in reversed(entries_of(there))}
+            gone, kept = lines.get(frozenset({one})), lines.get(frozenset({other}))
+            if gone is not None and kept is not None:
+                deed.book = there
+                merge(deed, line_of(there, gone), line_of(there, kept))
+        deed.book = book
+        name = book.value("SELECT name FROM people WHERE id = ?", other)
+        old = book.value("SELECT name FROM people WHERE id = ?", one)
+        deed.note("person", name, author, old=old)
+
+
+def undo(book: Gradebook, name: str) -> TrailEntry:
+    """Undo the newest deed to a submission; raise UsageError if there is none."""
+    entries = [one for one in trail(book) if name in (one.name, one.detail.get("other"))]
+    entries = [one for one in entries if not one.undone]
+    if not entries:
+        raise UsageError(
+            f"{name} was neither forgotten nor renamed, swapped or given anything, so there is"
+            " nothing to undo"
+        )
+    entry = entries[-1]
+    later = [
+        one
+        for one in trail(book)
+        if one.number > entry.number and not one.undone and one.rows & entry.rows
+    ]
+    if later:
+        raise UsageError(
+            f"{name} was changed again: {described(later[-1])}. Undo that first: grade"
+            f" {later[-1].action} OUT {later[-1].name!r} --undo"
+        )
+    if "before" not in entry.detail:
+        raise UsageError(
+            f"{described(entry)}: an earlier version did that, so it can't be undone here"
+        )
+    with transaction(book.db):
+        _restore(book, entry)
+        book.change("trail", entry.number, {"undone": 1})
+    return entry
+
+
+def _restore(book: Gradebook, entry: TrailEntry) -> None:
+    for table, number, was in reversed(entry.detail["before"]):
+        taken = table == "submissions" and "name" in was and book.number_of(was["name"])
+        if taken and taken != number:
+            raise UsageError(
+                f"The gradebook has another submission {was['name']}, so the name is taken. Forget"
+                " or rename that one first"
+            )
+        book.change(table, number, was)
+    for alias in entry.detail["aliases"]:
+        query = "DELETE FROM aliases WHERE assignment = ? AND name = ?"
+        book.db.execute(query, [book.assignment, alias])
+    if entry.action == "give":
+        query = "DELETE FROM gifts WHERE assignment = ? AND entry = ?"
+        book.db.execute(query, [book.assignment, entry.detail["entry"]])
+        owner = line_of(book, entry.name)["id"]
+        book.db.execute(
+            "UPDATE attempts SET void = 1 WHERE submission = ? AND EXISTS (SELECT 1 FROM"
+            " json_each(gifts) WHERE value = ?)",
+            [owner, entry.detail["entry"]],
+        )
+        book.settle(owner)
+    for table, number in entry.rows:
+        if table == "submissions":
+            book.settle(number)
+        elif table == "attempts":
+            book.settle_attempt(number)
+
+
+def described(entry: TrailEntry) -> str:
+    """Return what a line of the trail says was done."""
+    old = entry.detail.get("old")
+    return {
+        "forget": f"{entry.name} forgotten",
+        "rename": f"{old} → {entry.name}",
+        "person": f"{old} is {entry.name}",
+        "swap": f"{entry.name} ↔ {entry.detail.get('other')}",
+        "give": f"{entry.detail.get('entry')} given to {entry.name}",
+    }[entry.action]
+
+
+def trail(book: Gradebook) -> list[TrailEntry]:
+    rows = book.db.execute(
+        "SELECT id, deed, name, detail, author, made_at, undone FROM trail WHERE assignment = ?"
+        " ORDER BY id",
+        [book.assignment],
+    )
+    return [
+        TrailEntry(number, action, name, json.loads(detail), author, made_at, bool(undone))
+        for number, action, name, detail, author, made_at, undone in rows
+    ]

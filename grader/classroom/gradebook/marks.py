@@ -1,0 +1,155 @@
+"""The history of every mark: what it was made of, when it changed, and why.
+
+After each command that may change a mark, ``keep_marks`` compares what every submission has with
+what it had, and keeps the difference with its cause. Nothing else writes this history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from grader.classroom.gradebook.entry import GradebookEntry, total_points
+from grader.classroom.gradebook.store import Gradebook
+from grader.core.sqlite import transaction
+from grader.core.text import now
+
+STATE = ("attempt", "grading", "earned", "penalty", "adjusted", "mark")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkChange:
+    """A submission's mark before and after; ``checks`` that changed as (id, old, new outcome).
+
+    ``cause`` says why it changed. None is no mark.
+    """
+
+    name: str
+    label: str
+    made_at: str
+    old: float | None
+    new: float | None
+    cause: str
+    checks: tuple[tuple[str, str | None, str | None], ...] = ()
+
+
+def keep_marks(book: Gradebook) -> list[MarkChange]:
+    """Keep the marks that are not what they were; return those that were shown before."""
+    changes = []
+    with transaction(book.db):
+        for entry in book.entries():
+            submission = book.number_of(entry.name)
+            new = state_of(book, entry)
+            query = "SELECT * FROM marks WHERE submission = ? ORDER BY id DESC LIMIT 1"
+            old = book.row(query, submission)
+            if old is None and new["attempt"] is None and new["mark"] is None:
+                continue
+            if old is not None and all(old[key] == new[key] for key in STATE):
+                continue
+            cause = "" if old is None else cause_of(book, entry, old, new)
+            made_at = now()
+            book.insert(
+                "marks", {"submission": submission, "made_at": made_at, **new, "cause": cause}
+            )
+            checks = changed_checks(book, old, new) if old else ()
+            if old is not None and (checks or old["mark"] != new["mark"]):
+                before, after = old["mark"], new["mark"]
+                changes.append(
+                    MarkChange(entry.name, entry.label, made_at, before, after, cause, checks)
+                )
+    return changes
+
+
+def state_of(book: Gradebook, entry: GradebookEntry) -> dict[str, Any]:
+    """Return what an entry's mark is made of."""
+    chosen = next((one for one in entry.attempts if one.number == entry.counts), None)
+    grading = chosen and book.value("SELECT grading FROM attempts WHERE id = ?", chosen.id)
+    return {
+        "attempt": chosen and chosen.id,
+        "grading": grading,
+        "earned": entry.report.score if entry.report else None,
+        "penalty": entry.penalty,
+        "adjusted": entry.adjusted_by,
+        "mark": total_points(entry),
+    }
+
+
+def cause_of(
+    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], new: dict[str, Any]
+) -> str:
+    """Return the reasons for which a mark is not what it was."""
+    causes = []
+    if old["attempt"] != new["attempt"]:
+        number = entry.counts
+        causes.append(f"attempt {number} counts" if number else "no attempt any more")
+    elif old["grading"] != new["grading"]:
+        causes.append("graded again" if new["grading"] else "could not be graded again")
+    if old["penalty"] != new["penalty"]:
+        late = f"{entry.lateness}" if entry.lateness else "not late"
+        rate = old["earned"] and new["earned"] and old["penalty"] / old["earned"]
+        if not rate or abs(rate - new["penalty"] / new["earned"]) > 1e-9:
+            causes.append(late)
+    if old["adjusted"] != new["adjusted"]:
+        causes.append("adjustment")
+    return "; ".join(causes) or "marks are made differently"
+
+
+def changed_checks(
+    book: Gradebook, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[tuple[str, str | None, str | None], ...]:
+    """Return the checks whose outcome is another one in another grading."""
+    if old["grading"] == new["grading"] or not old["grading"] or not new["grading"]:
+        return ()
+    query = "SELECT check_id, outcome FROM results WHERE grading = ? ORDER BY check_id"
+    before: dict[str, str] = dict(book.db.execute(query, [old["grading"]]))
+    after: dict[str, str] = dict(book.db.execute(query, [new["grading"]]))
+    return tuple(
+        (check, before.get(check), after.get(check))
+        for check in before | after
+        if before.get(check) != after.get(check)
+    )
+
+
+def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
+    """Yield what changed after a time, or after the last export, one change for each submission:
+    from the mark of then to the mark of now, with all causes.
+
+    A submission that had no mark before has not changed.
+    """
+    if since is None:
+        query = "SELECT max(made_at) FROM exports WHERE assignment = ?"
+        since = book.value(query, book.assignment) or ""
+    for entry in book.entries():
+        rows = list(
+            book.rows(
+                "SELECT m.* FROM marks m JOIN submissions s ON s.id = m.submission WHERE"
+                " s.assignment = ? AND s.name = ? ORDER BY m.id",
+                book.assignment,
+                entry.name,
+            )
+        )
+        later = [row for row in rows if row["made_at"] > since]
+        earlier = [row for row in rows if row["made_at"] <= since] or later[:1]
+        if not later or later == earlier:
+            continue
+        old, new = earlier[-1], later[-1]
+        checks = changed_checks(book, old, new)
+        if checks or old["mark"] != new["mark"]:
+            causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
+            yield MarkChange(
+                entry.name,
+                entry.label,
+                new["made_at"],
+                old["mark"],
+                new["mark"],
+                "; ".join(causes),
+                checks,
+            )
+
+
+def note_export(book: Gradebook, format: str) -> None:
+    """Remember that marks were given to another system, for ``changes_since``."""
+    with transaction(book.db):
+        row = {"assignment": book.assignment, "made_at": now(), "format": format}
+        book.insert("exports", row)

@@ -1,0 +1,416 @@
+"""The people of a term, and whose each submission of a download is.
+
+A person is found again by any id that holds for the whole term, by an id of the assignment (Moodle
+numbers participants anew for each), or by name if it fits one person only. A line of the gradebook
+is found again by its people, whatever part of the class a download holds; by its name only if
+nobody is known. Who is not certain is said, and never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.classroom.gradebook.entry import students_as_json, students_from_json
+from grader.classroom.gradebook.roster import (
+    UNLISTED,
+    Roster,
+    SubmittingStudent,
+    contradict,
+    lines_of,
+    match,
+)
+from grader.classroom.gradebook.store import Gradebook, is_called
+from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
+from grader.classroom.imports.names import forms_of, name_list, unique_names
+from grader.core.errors import UsageError
+from grader.core.sqlite import transaction
+
+PARTICIPANT = "moodle_participant"
+FOR_ONE_ASSIGNMENT = frozenset(
+    {PARTICIPANT, "moodle_group", "gradescope_submission", "canvas_anonymous_id"}
+)
+"""Kinds of ids that another assignment gives anew."""
+OF_THE_TERM = ("section", "group", "role")
+"""Details of a person that hold for the term; the others are of an assignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolled:
+    """A download whose submissions have the names of their lines in the gradebook, and the people
+    of the term as students; and notes for the instructor.
+    """
+
+    found: ClassImport
+    notes: tuple[str, ...]
+
+
+def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolled:
+    """Find out whose each submission is; keep the people, and who has handed in nothing."""
+    with transaction(book.db):
+        if roster is not None:
+            keep_roster(book, roster)
+        people = known_people(book)
+        adopt(book, people)
+        matched = match(people.lines.items(), [(one.name, one.students) for one in found.handed])
+        finder = LineFinder(book, people.listed)
+        handed = finder.place(
+            found.handed,
+            {
+                name: tuple(map(people.as_known, students))
+                for name, students in matched.students.items()
+            },
+        )
+        forgotten = [one.name for one in handed if book.is_forgotten(one.name)]
+        doubts = {
+            people.lines[line].person: doubt for line, doubt in matched.unmatched.items() if doubt
+        }
+        keep_absent(book, people, handed, doubts)
+    notes = list(matched.notes)
+    strangers = [
+        one.name
+        for submission in handed
+        for one in submission.students
+        if one.person not in people.listed
+    ]
+    if strangers and people.listed:
+        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
+    if finder.renamed:
+        notes.append(f"known by other names: {name_list(finder.renamed, 10)}")
+    if forgotten:
+        notes.append(
+            f"forgotten, so not graded: {name_list(forgotten)}. To undo that: grade forget OUT NAME"
+            " --undo"
+        )
+    kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
+    return Enrolled(replace(found, handed=tuple(kept)), tuple(notes))
+
+
+@dataclass(slots=True)
+class KnownPeople:
+    """The people as an assignment knows them, by the line of its roster or ``UNLISTED`` and their
+    number; ``listed`` are the numbers of those on the roster.
+    """
+
+    lines: dict[int, StudentIdentity] = field(default_factory=dict)
+    listed: set[int] = field(default_factory=set)
+    own_lines: dict[int, int] = field(default_factory=dict)
+
+    def as_known(self, one: StudentIdentity) -> StudentIdentity:
+        """Return a student as the person that they turned out to be."""
+        if one.person is None:
+            return one
+        known = self.lines[self.own_lines[one.person]]
+        return replace(one, name=known.name, ids={**known.ids, **one.ids}, details=known.details)
+
+
+def known_people(book: Gradebook) -> KnownPeople:
+    """Return the people of a term, with what this assignment's roster and lines say of them.
+
+    An assignment without a roster has that of the newest one that has.
+    """
+    known = KnownPeople()
+    rosters = "SELECT assignment FROM listed ORDER BY assignment = ? DESC, assignment DESC LIMIT 1"
+    newest = book.value(rosters, book.assignment)
+    own_ids: dict[int, dict[str, str]] = {}
+    for _, students in entries_of(book):
+        for one in students:
+            if one.person is not None:
+                own_ids.setdefault(one.person, {}).update(one.ids)
+    rows = book.rows(
+        "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
+        " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
+        " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
+        newest,
+    )
+    for row in rows:
+        person = row["same_as"] or row["id"]
+        ids, details = json.loads(row["ids"]), json.loads(row["details"])
+        if row["line"] is not None:
+            known.listed.add(person)
+            if newest == book.assignment:
+                ids |= json.loads(row["listed_ids"])
+                details |= json.loads(row["listed"])
+        ids = {**own_ids.get(row["id"], {}), **ids}
+        line = UNLISTED + row["id"] if row["line"] is None else row["line"]
+        known.lines[line] = StudentIdentity(row["name"], ids, details, person)
+        if person == row["id"]:
+            known.own_lines.setdefault(person, line)
+    return known
+
+
+def adopt(book: Gradebook, people: KnownPeople) -> None:
+    """Give a number to the people of lines that an earlier version wrote."""
+    old = {
+        name: students
+        for name, students in entries_of(book)
+        if any(one.person is None for one in students)
+    }
+    matched = match(people.lines.items(), old.items())
+    for name, students in old.items():
+        found = matched.students.get(name, students)
+        known = [
+            replace(one, person=there.person) for one, there in zip(students, found, strict=True)
+        ]
+        new = {"students": students_as_json(known)}
+        book.change("submissions", book.number_of(name) or 0, new)
+
+
+def keep_roster(book: Gradebook, roster: Roster) -> None:
+    """Make a roster this assignment's; whoever is known already stays the same person.
+
+    What the new roster has no column for stays as the one before said.
+    """
+    people = known_people(book)
+    before = {
+        person: json.loads(details)
+        for person, details in book.db.execute(
+            "SELECT person, details FROM listed WHERE assignment = ?", [book.assignment]
+        )
+    }
+    students = [
+        SubmittingStudent("", one, (one.name, *one.ids.values())) for _, one in roster.students
+    ]
+    found, _, _ = lines_of(students, people.lines)
+    book.db.execute("DELETE FROM listed WHERE assignment = ?", [book.assignment])
+    taken: set[int] = set()
+    for (line, one), student in zip(roster.students, students, strict=True):
+        person = people.lines[found[student]].person if student in found else None
+        if person is None or person in taken:
+            person = book.insert("people", {"name": one.name})
+        taken.add(person)
+        keep_person(book, person, one, listed=True)
+        kept = {
+            key: value
+            for key, value in before.get(person, {}).items()
+            if key not in roster.columns and key not in OF_THE_TERM
+        }
+        details = {k: v for k, v in one.details.items() if k not in OF_THE_TERM}
+        row: dict[str, object] = {"assignment": book.assignment, "line": line, "person": person}
+        row |= {"ids": json.dumps(one.ids), "details": json.dumps(kept | details)}
+        book.insert("listed", row)
+
+
+def keep_person(
+    book: Gradebook, person: int, one: StudentIdentity, *, listed: bool = False
+) -> None:
+    """Add what is known of a person; the roster's name and details replace earlier ones."""
+    row = book.row("SELECT name, ids, details FROM people WHERE id = ?", person)
+    assert row is not None
+    lasting = {kind: value for kind, value in one.ids.items() if kind not in FOR_ONE_ASSIGNMENT}
+    before = json.loads(row["ids"])
+    new = {"ids": json.dumps(before | lasting if listed else lasting | before)}
+    if listed:
+        details = {key: one.details[key] for key in OF_THE_TERM if key in one.details}
+        new |= {"name": one.name, "details": json.dumps(json.loads(row["details"]) | details)}
+    book.change("people", person, new)
+
+
+def entries_of(book: Gradebook) -> list[tuple[str, tuple[StudentIdentity, ...]]]:
+    """Return the names and students of an assignment's lines, those without a submission last."""
+    query = "SELECT name, students FROM submissions WHERE assignment = ? ORDER BY missing, name"
+    return [
+        (name, students_from_json(students))
+        for name, students in book.db.execute(query, [book.assignment])
+    ]
+
+
+def persons(students: Iterable[StudentIdentity]) -> frozenset[int]:
+    return frozenset(one.person for one in students if one.person is not None)
+
+
+class LineFinder:
+    """Finds the line of the gradebook that each submission of a download belongs to."""
+
+    def __init__(self, book: Gradebook, listed: Collection[int]) -> None:
+        self.book, self.listed = book, listed
+        same = dict(book.db.execute("SELECT id, same_as FROM people WHERE same_as IS NOT NULL"))
+        self.students = {
+            name: tuple(replace(one, person=same.get(one.person, one.person)) for one in students)
+            for name, students in entries_of(book)
+        }
+        self.by_people: dict[frozenset[int], list[str]] = {}
+        for name, students in self.students.items():
+            if who := persons(students):
+                self.by_people.setdefault(who, []).append(name)
+        self.aliases: dict[str, str] = dict(
+            book.db.execute(
+                "SELECT a.name, s.name FROM aliases a JOIN submissions s ON s.id = a.submission"
+                " WHERE a.assignment = ?",
+                [book.assignment],
+            )
+        )
+        self.claimed: set[str] = set()
+        self.renamed: list[str] = []
+
+    def place(
+        self, handed: Sequence[Submission], students: Mapping[str, tuple[StudentIdentity, ...]]
+    ) -> list[Submission]:
+        """Return submissions under their lines' names, with people who are in the gradebook.
+
+        Whose people are known find their lines before those that have only a name.
+        """
+        names: dict[str, str] = {}
+        for find in (self._by_people, self._by_name):
+            for one in handed:
+                if one.name not in names:
+                    name = find(one.name, students.get(one.name, one.students))
+                    if name is not None:
+                        names[one.name] = name
+                        self.claimed.add(name)
+        return [
+            self._placed(one, students.get(one.name, one.students), names.get(one.name))
+            for one in handed
+        ]
+
+    def _placed(
+        self, one: Submission, students: tuple[StudentIdentity, ...], name: str | None
+    ) -> Submission:
+        if name is None:
+            name = self._free(one.name, students)
+            self.claimed.add(name)
+        elif len(students) == len(self.students[name]) == 1:  # it may have been found by its name
+            (new,), (old,) = students, self.students[name]
+            if new.person is None:
+                students = (replace(new, person=old.person),)
+            elif old.person not in (None, new.person):
+                self.book.change("people", old.person or 0, {"same_as": new.person})
+        if name != one.name:
+            self.renamed.append(f"{one.name} is {name}")
+        return replace(one, name=name, students=tuple(map(self._known, students)))
+
+    def _by_people(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
+        fitting = [
+            name for name in self.by_people.get(persons(students), []) if name not in self.claimed
+        ]
+        if not fitting or len(persons(students)) < len(students):
+            return None
+        named = self.aliases.get(called, called)
+        return named if named in fitting else fitting[0]
+
+    def _by_name(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
+        named = self.aliases.get(called, called)
+        if named not in self.students or named in self.claimed:
+            return None
+        theirs = self.students[named]
+        others = persons(theirs) - persons(students)
+        if persons(students) and others.intersection(self.listed):
+            return None
+        pairs = [(new.ids, old.ids) for new in students for old in theirs]
+        return None if len(pairs) == 1 and contradict(*pairs[0]) else named
+
+    def _free(self, called: str, students: tuple[StudentIdentity, ...]) -> str:
+        """Return a name that no other line has."""
+        taken = {name.casefold() for name in (*self.students, *self.aliases, *self.claimed)}
+        ids = next((iter(one.ids.values()) for one in students), iter(()))
+        wanted = [called, *(f"{called}-{id}" for id in ids if id != called)]
+        wanted += [f"{called}-{number}" for number in range(2, len(taken) + 3)]
+        valid = (unique_names([(name, "")])[0] for name in wanted)
+        return next(name for name in valid if name.casefold() not in taken)
+
+    def _known(self, one: StudentIdentity) -> StudentIdentity:
+        """Return the student with a number in the term; who is new gets one."""
+        person = one.person
+        if person is None:
+            person = self.book.insert("people", {"name": one.name})
+        keep_person(self.book, person, one)
+        return replace(one, person=person)
+
+
+def keep_absent(
+    book: Gradebook,
+    people: KnownPeople,
+    handed: Sequence[Submission],
+    doubts: dict[int | None, str],
+) -> None:
+    """Give everybody on the roster a line of their own who is in no submission, and hide the lines
+    of people who were such before.
+
+    ``doubts`` says whose submission may be somebody's.
+    """
+    query = "SELECT name FROM submissions WHERE assignment = ? AND missing = 0"
+    submitted = {name for (name,) in book.db.execute(query, [book.assignment])}
+    lines = entries_of(book)
+    covered = {one.person for name, students in lines if name in submitted for one in students} | {
+        one.person for submission in handed for one in submission.students
+    }
+    absent = {
+        one.person: one
+        for line, one in people.lines.items()
+        if line < UNLISTED and one.person not in covered and one.details.get("role") != "test"
+    }
+    there: dict[frozenset[int], str] = {}
+    for name, students in lines:
+        if name not in submitted and (who := persons(students)):
+            there.setdefault(who, name)
+    hidden = "UPDATE submissions SET missing = 3 WHERE assignment = ? AND missing > 0"
+    book.db.execute(hidden, [book.assignment])
+    taken = {name.casefold() for name, _ in lines} | {one.name.casefold() for one in handed}
+    for person, one in absent.items():
+        assert person is not None
+        name = there.get(frozenset({person})) or free_name(one, taken)
+        taken.add(name.casefold())
+        row = {
+            "assignment": book.assignment,
+            "name": name,
+            "students": students_as_json((one,)),
+            "missing": 2 if person in doubts else 1,
+            "doubt": doubts.get(person),
+        }
+        again = (
+            "ON CONFLICT DO UPDATE SET students = excluded.students, missing = excluded.missing,"
+            " doubt = excluded.doubt"
+        )
+        book.insert("submissions", row, again)
+
+
+def free_name(one: StudentIdentity, taken: set[str]) -> str:
+    """Return a name for the line of somebody who handed in nothing."""
+    known = (f"{one.name} ({value})" for value in one.ids.values())
+    numbered = (f"{one.name} ({number})" for number in range(2, len(taken) + 3))
+    for name in (one.name, *known, *numbered):
+        if name.casefold() not in taken:
+            return name
+    raise AssertionError
+
+
+def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, list[str]]:
+    """Return how many of a download's participant numbers this assignment knows, and the names of
+    people who have another one here.
+    """
+    known: dict[str, set[str]] = {}
+    for _, students in entries_of(book):
+        for one in students:
+            if number := one.ids.get(PARTICIPANT):
+                for form in forms_of(one.name):
+                    known.setdefault(form, set()).add(number)
+    numbers = set().union(*known.values())
+    same, other = 0, []
+    for submission in handed:
+        for one in submission.students:
+            number = one.ids.get(PARTICIPANT)
+            if number in numbers:
+                same += 1
+            elif number and any(form in known for form in forms_of(one.name)):
+                other.append(one.name)
+    return same, other
+
+
+def person_of(book: Gradebook, called: str) -> int:
+    """Return the person that a name or an id means; raise UsageError unless there is one."""
+    found = {one.person: one for one in known_people(book).lines.values() if is_called(one, called)}
+    if len(found) == 1:
+        (person,) = found
+        assert person is not None
+        return person
+    if found:
+        who = "; ".join(described(one) for one in found.values())
+        raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")
+    raise UsageError(f"Nobody in the gradebook is called {called!r}. grade person OUT lists all")
+
+
+def described(one: StudentIdentity) -> str:
+    """Return a person's name and ids, for a message."""
+    ids = ", ".join(f"{kind} {value}" for kind, value in one.ids.items())
+    return f"{one.name} ({ids})" if ids else one.name

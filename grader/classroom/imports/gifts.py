@@ -1,0 +1,86 @@
+"""Files of a download that a person gave to a submission, because their names don't say whose, or
+which lesson's, they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from grader.classroom.imports.entries import ClassImport, Read, StudentIdentity, Submission
+from grader.core.errors import SubmissionError
+from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, folder_files, open_zip, zip_files
+from grader.course.notebook import SUFFIX
+from grader.course.submission import Decode, LessonFile, decode, read_files
+
+
+@dataclass(frozen=True, slots=True)
+class Gift:
+    """A file by its path in the download, the lesson that it is, and the owner's line."""
+
+    entry: str
+    lesson: str
+    owner: str
+
+
+def find_file(place: Path, path: str) -> FileEntry | None:
+    """Return a file of a download by its path, as messages have it, or by its path on disk."""
+    with contextlib.suppress(ValueError):
+        path = Path(path).resolve().relative_to(place.resolve()).as_posix()
+    wanted = PurePosixPath(path).as_posix()
+    return next((file for file in _files(place) if file.path == wanted), None)
+
+
+def _files(place: Path) -> Iterator[FileEntry]:
+    if place.is_dir():
+        return folder_files(place)
+    return zip_files(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
+
+
+def with_gifts(
+    found: ClassImport,
+    gifts: Sequence[Gift],
+    place: Path,
+    owners: Mapping[str, tuple[StudentIdentity, ...]],
+    decode: Decode = decode,
+) -> ClassImport:
+    """Return a download in which the owners have the files that were given to them.
+
+    ``owners`` has the students of each owner. A file that is not in this download is not given.
+    """
+    files: dict[str, list[tuple[Gift, FileEntry]]] = {}
+    for gift in gifts:
+        file = find_file(place, gift.entry)
+        if file is not None:
+            files.setdefault(gift.owner, []).append((gift, file))
+    handed = {one.name: one for one in found.handed}
+    for owner, given in files.items():
+        one = handed.get(owner) or Submission(owner, owners[owner], lambda lessons: {})
+        entries = [gift.entry for gift, _ in given]
+        handed[owner] = replace(one, read=_reader(one.read, given, decode), gifts=tuple(entries))
+    taken = {gift.entry for given in files.values() for gift, _ in given}
+    return replace(
+        found,
+        handed=tuple(handed[name] for name in sorted(handed)),
+        passed_over=tuple(one for one in found.passed_over if one[0] not in taken),
+    )
+
+
+def _reader(read: Read, given: Sequence[tuple[Gift, FileEntry]], decode: Decode) -> Read:
+    """Return a function that reads a submission's own files and those given to it."""
+
+    def both(lessons: Iterable[str]) -> dict[str, LessonFile]:
+        wanted = list(lessons)
+        entries = [
+            replace(file, named=gift.lesson + (SUFFIX if SUFFIX in file.name else ".py"))
+            for gift, file in given
+            if gift.lesson in wanted
+        ]
+        own: dict[str, LessonFile] = {}
+        with contextlib.suppress(SubmissionError):  # the other files may be all there is
+            own = read(wanted)
+        return own | (read_files(entries, wanted, decode=decode) if entries else {})
+
+    return both

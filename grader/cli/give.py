@@ -1,0 +1,92 @@
+"""Run ``grade give``: give a file of the download, which was not graded, to its owner."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from grader.classroom.gradebook import by_hand
+from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.imports.gifts import find_file
+from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.gradebook import login_name, undo_change
+from grader.cli.options import PATH, course, course_option
+from grader.core.errors import UsageError
+from grader.course.course import Course
+from grader.course.submission import lesson_names, meant_name
+
+
+@click.command()
+@click.argument("out", type=PATH)
+@click.argument("file", required=False)
+@click.argument("person", required=False)
+@click.option("--lesson", help="Which lesson it is, if its name doesn't say.")
+@click.option("--undo", is_flag=True, help="Take back what was given: give only PERSON.")
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default="require",
+    show_default=True,
+    help="How to confine the student's code, as in grade batch.",
+)
+@course_option
+def give(
+    out: Path,
+    file: str | None,
+    person: str | None,
+    lesson: str | None,
+    undo: bool,
+    sandbox: str,
+    course_root: Path | None,
+) -> None:
+    """Give a file of the download to the person whose it is, and grade it.
+
+    FILE is its path, as the messages of grade batch have it. Later runs leave it so.
+
+    Example: grade give "term/Week 2" submissions/20261234_hooks.py Ada
+    """
+    if undo and file is not None:
+        undo_change(out, file)
+        return
+    if file is None or person is None:
+        raise UsageError("Name the file and the person; with --undo, only the person")
+    owner, place, layout = give_file(course(course_root), out, file, person, lesson)
+    wanted = BatchOptions(place, out, layout=layout, workers=1, sandbox=sandbox)
+    sys.exit(grade_class(course(course_root), wanted, only=owner))
+
+
+def give_file(
+    course: Course, out: Path, file: str, person: str, lesson: str | None
+) -> tuple[str, Path, str]:
+    """Note whose a file is; return the owner's line, the download and its layout.
+
+    Raise UsageError if there is no such file or person, or if the lesson is not known.
+    """
+    with batch_lock(out), Gradebook.open(out) as book:
+        owner = book.entry_of(person).name
+        place = Path(book.about("place"))
+        entry = find_file(place, file)
+        if entry is None:
+            raise UsageError(
+                f"{file} is not in {place}. Write the path as grade batch shows it, such as"
+                " alice/hooks.txt"
+            )
+        assigned = [one for one, _, _ in book.lessons()]
+        lesson = lesson or lesson_of(entry.name, assigned)
+        if lesson not in assigned:
+            raise UsageError(
+                f"{file}: name the lesson with --lesson. The assignment has {', '.join(assigned)}"
+            )
+        by_hand.give(book, entry.path, lesson, owner, login_name())
+        return owner, place, book.about("layout")
+
+
+def lesson_of(name: str, assigned: list[str]) -> str | None:
+    """Return the lesson that a file's name means; the only one if there is one."""
+    names = lesson_names(assigned)
+    meant = name if name in names else meant_name(name, names)
+    if meant is not None:
+        return names[meant]
+    return assigned[0] if len(assigned) == 1 else None

@@ -1,0 +1,475 @@
+"""A term: assignments, people and attempts in one gradebook; marks that change are announced."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import time
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from factories.gradebook import make_check, make_lesson, make_report
+
+from grader.classroom.gradebook.entry import CheckColumn, LessonColumn, total_points
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli import cli
+from grader.cli.batch import BatchOptions, grade_class
+from grader.core.errors import UsageError
+from grader.core.report import Outcome, Report
+from grader.course.course import Course
+
+DAY = 86_400
+MONDAY = 1_800_000_000.0
+DOUBLE = CheckColumn("tiny.double", "double doubles", 10.0, False, False)
+COLUMN = LessonColumn("tiny", "Tiny", 10.0, 0.0, (DOUBLE,))
+
+
+def recorded(*task: Any, name: str) -> Report:
+    """Replace grading: each file says its points."""
+    _, _, _, files, _ = task
+    text = files["tiny"].text
+    points = float(text.split("POINTS = ")[1].split()[0]) if "POINTS = " in text else 10.0
+    outcome = Outcome.PASSED if points == 10 else Outcome.FAILED
+    check = replace(make_check(DOUBLE, outcome), points=points)
+    lesson = replace(make_lesson(COLUMN, [check], file="tiny.py"), score=points)
+    return replace(make_report(name, [lesson]), score=points)
+
+
+class NoHost:
+    def close(self) -> None:
+        pass
+
+
+class Term:
+    """A gradebook, graded from downloads that the test makes."""
+
+    def __init__(self, folder: Path, course: Course) -> None:
+        self.folder, self.course, self.out = folder, course, folder / "term"
+
+    def download(self, name: str, files: Mapping[str, str], at: float = MONDAY) -> Path:
+        """Write the zip of a download: a text, or points, by path."""
+        path = self.folder / f"{name}.zip"
+        when = time.localtime(at)[:6]
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, text in files.items():
+                archive.writestr(zipfile.ZipInfo(member, when), text)
+        return path
+
+    def roster(self, text: str) -> Path:
+        path = self.folder / "roster.csv"
+        path.write_text(text, "utf-8")
+        return path
+
+    def grade(self, place: Path, **options: Any) -> None:
+        values = {"place": place, "out": self.out, "sandbox": "off", "lang": "en", **options}
+        grade_class(self.course, BatchOptions(**values), make_host=NoHost)  # type: ignore[arg-type]
+
+    def marks(self, assignment: str = "") -> dict[str, float | None]:
+        with Gradebook.open(self.out / assignment) as book:
+            return {entry.name: total_points(entry) for entry in book.entries()}
+
+    def run(self, *words: object) -> str:
+        """Return what a command prints; raise what it refuses with."""
+        done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    return Term(tmp_path, small_course)
+
+
+def points(number: float, note: str = "") -> str:
+    return f"POINTS = {number:g}\n# {note}\n"
+
+
+def moodle(first: int, handed: Mapping[str, float], note: str = "") -> dict[str, str]:
+    """Return the files of Moodle's download, with participants from ``first``."""
+    return {
+        f"{name}_{first + place}_assignsubmission_file/tiny.py": points(earned, note)
+        for place, (name, earned) in enumerate(handed.items())
+    }
+
+
+# ------------------------------------------------------------------------------------ assignments
+
+
+def test_a_second_assignment_never_touches_the_first(term: Term) -> None:
+    """Moodle numbers its participants anew; people are found again by name."""
+    week1 = term.download("week1", moodle(100, {"Ada Lovelace": 10, "Ben Ito": 5}))
+    week2 = term.download("week2", moodle(500, {"Ada Lovelace": 7, "Cy Young": 3}))
+    term.grade(week1, assignment="Week 1")
+    before = (term.out / "Week 1" / "grades.csv").read_bytes()
+    term.grade(week2, assignment="Week 2", due="2026-01-01T00:00Z", attempts="best")
+    assert (term.out / "Week 1" / "grades.csv").read_bytes() == before
+    assert term.marks("Week 1") == {"Ada Lovelace": 10.0, "Ben Ito": 5.0}
+    assert term.marks("Week 2") == {"Ada Lovelace": 7.0, "Cy Young": 3.0}
+    assert (term.out / "Week 2" / "reports" / "Ada Lovelace.html").exists()
+    with Gradebook.open(term.out, any_of=True) as book:
+        assert list(book.assignments()) == ["Week 1", "Week 2"]
+        names = [name for (name,) in book.db.execute("SELECT name FROM people ORDER BY name")]
+        assert names == ["Ada Lovelace", "Ben Ito", "Cy Young"]
+        assert book.at(1).about("late_rule") == ""
+    with pytest.raises(UsageError, match=r"several assignments.*term/Week 1, .*term/Week 2"):
+        Gradebook.open(term.out)
+    with pytest.raises(UsageError, match="several assignments"):
+        term.grade(week2)
+
+
+def test_a_download_of_another_assignment_is_refused(term: Term) -> None:
+    """Moodle's participants of another assignment have other numbers."""
+    people = {"Ada Lovelace": 10.0, "Ben Ito": 5.0}
+    term.grade(term.download("week1", moodle(100, people)))
+    with pytest.raises(UsageError, match=r"other participant numbers.*--assignment week2"):
+        term.grade(term.download("week2", moodle(500, people)))
+    assert term.marks() == people
+    later = term.download("later", moodle(100, {**people, "Cy Young": 3}))
+    term.grade(later)
+    assert term.marks() == {**people, "Cy Young": 3.0}
+
+
+def test_an_assignment_needs_a_name_that_a_folder_can_have(term: Term) -> None:
+    week1 = term.download("week1", moodle(100, {"Ada": 10}))
+    with pytest.raises(UsageError, match=r"can't be the name of a folder.*such as"):
+        term.grade(week1, assignment="Week 1/2")
+
+
+# ----------------------------------------------------------------------------------------- people
+
+
+def test_nobody_appears_twice_whatever_part_of_the_class_a_download_holds(term: Term) -> None:
+    """Two people of one name are two, in each part and in the whole."""
+    kims = {"kimminjun_11_71_tiny.py": points(10), "kimminjun_22_72_tiny.py": points(4)}
+    one, other = ({name: kims[name]} for name in kims)
+    roster = term.roster("name,canvas_id\nKim Minjun,11\nKim Minjun,22\nLee,33\n")
+    term.grade(term.download("one", one), roster=roster)
+    with Gradebook.open(term.out) as book:
+        known = {next(iter(e.students)).ids["canvas_id"]: total_points(e) for e in book.entries()}
+    assert known == {"11": 10.0, "22": None, "33": None}
+    term.grade(term.download("other", other))
+    term.grade(term.download("all", kims))
+    with Gradebook.open(term.out) as book:
+        entries = list(book.entries())
+    found = {next(iter(entry.students)).ids["canvas_id"]: total_points(entry) for entry in entries}
+    assert found == {"11": 10.0, "22": 4.0, "33": None}
+    assert len(entries) == 3
+
+
+def test_an_absent_student_who_hands_in_keeps_what_a_person_added(term: Term) -> None:
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    term.grade(term.download("a", {"Ada/tiny.py": points(10), "x/y.txt": ""}), roster=roster)
+    term.run("adjust", term.out, "Ben", "--points", "+1", "--reason", "on paper")
+    assert term.marks()["Ben"] == 1.0
+    term.run("adjust", term.out, "Ben", "--undo")
+    assert term.marks()["Ben"] is None
+    term.run("adjust", term.out, "2", "--points", "+1", "--reason", "on paper")
+    term.grade(term.download("b", {"Ada/tiny.py": points(10), "Ben/tiny.py": points(5)}))
+    assert term.marks()["Ben"] == 6.0
+
+
+def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
+    """Moodle hides names; the numbers are new in each assignment."""
+    roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
+    hidden = {"Participant_7_assignsubmission_file/tiny.py": points(8)}
+    hidden |= {"Ben Ito_8_assignsubmission_file/tiny.py": points(5)}
+    week = term.download("week", hidden)
+    term.grade(week, roster=roster)
+    assert term.marks() == {"Participant 7": 8.0, "Ben Ito": 5.0, "Ada Lovelace": None}
+    term.run("person", term.out, "Participant 7", "1")
+    assert term.marks() == {"Ada Lovelace": 8.0, "Ben Ito": 5.0}
+    term.grade(week)
+    assert term.marks() == {"Ada Lovelace": 8.0, "Ben Ito": 5.0}
+    term.run("person", term.out, "Ada Lovelace", "--undo")
+    assert term.marks() == {"Participant 7": 8.0, "Ben Ito": 5.0, "Ada Lovelace": None}
+
+
+# --------------------------------------------------------------------------------------- attempts
+
+
+def test_an_older_download_never_replaces_newer_attempts(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ben's middle attempt, which comes with it for the first time, does not count either."""
+    old = term.download("old", {"Ada/tiny.py": points(2), "Ben/tiny.py": points(3)}, MONDAY)
+    new = {"Ada/tiny.py": points(9), "Ben/tiny.py": points(8)}
+    term.grade(old)
+    term.grade(term.download("new", new, MONDAY + 2 * DAY))
+    assert term.marks() == {"Ada": 9.0, "Ben": 8.0}
+    middle = {"Ada/tiny.py": points(2), "Ben/tiny.py": points(5)}
+    capsys.readouterr()
+    term.grade(term.download("middle", middle, MONDAY + DAY))
+    assert "older than another one" in capsys.readouterr().out
+    term.grade(old)
+    assert term.marks() == {"Ada": 9.0, "Ben": 8.0}
+    with Gradebook.open(term.out) as book:
+        assert [one.score for one in book.entry("Ben").attempts] == [3.0, 5.0, 8.0]
+        assert book.entry("Ben").counts == 3
+
+
+def test_who_hands_in_an_earlier_version_again_gets_its_mark(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The download is newer than that with the other version, and the change is announced."""
+    for day, earned in enumerate((5, 2, 5)):
+        capsys.readouterr()
+        term.grade(term.download(f"day{day}", {"Ada/tiny.py": points(earned)}, MONDAY + day * DAY))
+    assert term.marks() == {"Ada": 5.0}
+    assert "Ada         2    5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("policy", "mark"), [("last", 4.0), ("best", 9.0), ("first", 6.0)])
+def test_the_policy_says_which_attempt_counts(term: Term, policy: str, mark: float) -> None:
+    """It can be changed at any time, without grading, and is remembered."""
+    for day, earned in enumerate((6, 9, 4)):
+        term.grade(term.download(f"day{day}", {"Ada/tiny.py": points(earned)}, MONDAY + day * DAY))
+    last = term.folder / "day2.zip"
+    term.grade(last, attempts=policy)
+    assert term.marks() == {"Ada": mark}
+    term.grade(last)
+    assert term.marks() == {"Ada": mark}
+    page = (term.out / "reports" / "Ada.html").read_text("utf-8")
+    assert f"<strong>{mark:g} / 10</strong>" in page
+
+
+def test_the_best_attempt_is_the_best_after_lateness(term: Term) -> None:
+    """9 points two days late at half the points are less than 6 in time."""
+    due = {"due": "2026-03-01T00:00Z", "late": "25%/day"}
+    for at, earned in (("2026-02-28T00:00Z", 6), ("2026-03-02T10:00Z", 9)):
+        roster = term.roster(f"name,submitted_at\nAda,{at}\n")
+        handed = term.download(f"at{earned}", {"Ada/tiny.py": points(earned)}, MONDAY + earned)
+        term.grade(handed, roster=roster, attempts="best", **due)
+    assert term.marks() == {"Ada": 6.0}
+    term.grade(handed, attempts="last")
+    assert term.marks() == {"Ada": 4.5}
+
+
+# ------------------------------------------------------------------- nothing changes without a word
+
+
+def test_options_are_remembered(term: Term) -> None:
+    roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\n")
+    place = term.download("a", {"Ada/Tiny.py": points(8)})
+    term.grade(
+        place, roster=roster, accept_near_names=True, due="2026-03-02T00:00Z", late="50%/day"
+    )
+    assert term.marks() == {"Ada": 4.0}
+    term.grade(place)
+    assert term.marks() == {"Ada": 4.0}
+    term.grade(place, roster=term.roster("name,sid\nAda,7\n"))  # it has no column of times
+    assert term.marks() == {"Ada": 4.0}
+    term.grade(place, due="none")
+    assert term.marks() == {"Ada": 8.0}
+    with Gradebook.open(term.out) as book:
+        assert book.about("near_names") == "1"
+    term.grade(place, accept_near_names=False)
+    with Gradebook.open(term.out) as book:
+        assert book.about("near_names") == "0"
+
+
+def test_every_change_of_a_mark_is_announced_with_its_cause(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\nBen,2026-03-01T10:00Z\n")
+    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)})
+    term.grade(place, roster=roster)
+    term.run("export", term.out, "--to", "csv")
+    capsys.readouterr()
+    term.grade(place, due="2026-03-02T00:00Z", late="50%/day")
+    said = capsys.readouterr().out
+    assert "10 h 0 min late" not in said and "Ada" in said and "50 % off" in said
+    assert "Ben" not in said.split("1 changed")[0]
+    term.run("adjust", term.out, "Ben", "--points", "-2", "--reason", "copied")
+    listed = list(csv.reader(io.StringIO(term.run("changes", term.out, "--to", "csv"))))
+    assert [row[1:5] for row in listed[1:]] == [["Ada", "Ada", "8", "4"], ["Ben", "Ben", "8", "6"]]
+    term.run("adjust", term.out, "Ben", "--undo")
+    listed = list(csv.reader(io.StringIO(term.run("changes", term.out, "--to", "csv"))))
+    assert [row[1] for row in listed[1:]] == ["Ada"]
+    assert "no mark changed" in term.run("changes", term.out, "--since", "2099-01-01T00:00Z")
+
+
+# ---------------------------------------------------------------------- marks reach their owners
+
+
+def test_two_files_that_were_swapped_go_to_their_owners(term: Term) -> None:
+    """Pages and comments on lines follow; a later download, and a new file of one, too."""
+    place = term.download("a", {"Ada/tiny.py": points(3, "Ben's"), "Ben/tiny.py": points(10)})
+    term.grade(place)
+    term.run("comment", term.out, "Ada:tiny:1", "well done")
+    term.run("swap", term.out, "Ada", "Ben")
+    assert term.marks() == {"Ada": 10.0, "Ben": 3.0}
+    assert "well done" in (term.out / "reports" / "Ben.html").read_text("utf-8")
+    assert "<strong>10 / 10</strong>" in (term.out / "reports" / "Ada.html").read_text("utf-8")
+    term.grade(place)
+    assert term.marks() == {"Ada": 10.0, "Ben": 3.0}
+    newer = {"Ada/tiny.py": points(3, "Ben's"), "Ben/tiny.py": points(7)}
+    term.grade(term.download("b", newer, MONDAY + DAY))
+    assert term.marks() == {"Ada": 10.0, "Ben": 7.0}
+    term.run("swap", term.out, "Ben", "--undo")
+    assert term.marks() == {"Ada": 3.0, "Ben": 7.0}
+
+
+def test_a_file_that_is_nobodys_is_given_to_its_owner(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is graded; later runs leave it so; it can be taken back."""
+    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    place = term.download("a", {"Ada/tiny.py": points(3), "upload/solution.txt": points(9)})
+    term.grade(place, roster=roster)
+    before = term.marks()
+    assert before["Ben"] is None
+    term.run("give", term.out, "upload/solution.txt", "Ben", "--sandbox", "off")
+    assert term.marks()["Ben"] == 9.0
+    term.grade(place)
+    assert term.marks()["Ben"] == 9.0
+    term.run("give", term.out, "Ben", "--undo")
+    assert term.marks() == before
+    with pytest.raises(UsageError, match=r"upload/other\.txt is not in .*a\.zip"):
+        term.run("give", term.out, "upload/other.txt", "Ben")
+
+
+def test_a_mark_is_explained_and_the_parts_add_up(term: Term) -> None:
+    roster = term.roster("name,sid,submitted_at\nAda Lovelace,42,2026-03-02T10:00Z\n")
+    due = {"due": "2026-03-01T23:59+09:00", "late": "20%/day", "zone": "Asia/Seoul"}
+    place = term.download("a", {"Ada Lovelace/tiny.py": points(5)})
+    term.grade(place, roster=roster, **due)
+    term.run("adjust", term.out, "42", "--points", "+0.5", "--reason", "explained it to me")
+    said = term.run("show", term.out, "42")
+    for words in (
+        "Ada Lovelace (sid 42)",
+        "4.5 of 10",
+        "2026-03-02 19:00",
+        "counts (last)",
+        "19 h 1 min late, 20 % off",
+        "due 2026-03-01 23:59",
+        "explained it to me",
+        "double doubles",
+        "--student 'Ada Lovelace'",
+        "grade replay tiny.double",
+    ):
+        assert words in " ".join(said.split()), words
+    page = (term.out / "reports" / "Ada Lovelace.html").read_text("utf-8")
+    assert "<strong>4.5 / 10</strong>" in page
+    assert "due 2026-03-01 23:59 UTC+09:00, handed in 2026-03-02 19:00 UTC+09:00" in page
+
+
+# ------------------------------------------------------------------------------- any order of deeds
+
+
+class Model:
+    """What the marks must be: the newest attempt's points, and what people added."""
+
+    def __init__(self, people: list[str]) -> None:
+        self.attempts: dict[str, list[tuple[int, str, int]]] = {one: [] for one in people}
+        self.added: dict[str, list[int]] = {one: [] for one in people}
+        self.names = {one: one for one in people}
+        self.owners: dict[tuple[int, str, int], str] = {}
+
+    def hand_in(self, person: str, day: int, earned: int) -> None:
+        attempt = (day, person, earned)
+        owner = self.owners.setdefault(attempt, person)
+        if attempt not in self.attempts[owner]:
+            self.attempts[owner].append(attempt)
+            self.attempts[owner].sort()
+
+    def swap(self, one: str, other: str) -> None:
+        mine, theirs = self.attempts[one].pop(), self.attempts[other].pop()
+        for attempt, owner in ((mine, other), (theirs, one)):
+            self.owners[attempt] = owner
+            self.attempts[owner].append(attempt)
+            self.attempts[owner].sort()
+
+    def mark(self, person: str) -> float | None:
+        attempts, added = self.attempts[person], self.added[person]
+        if not attempts and not added:
+            return None
+        return max(0.0, float((attempts[-1][2] if attempts else 0) + sum(added)))
+
+
+def gradescope(term: Term, day: int, handed: Mapping[str, int]) -> Path:
+    """Write an export, in which each submission has the time of its day."""
+    lines, files = ["---"], {}
+    for number, (person, earned) in enumerate(handed.items(), 100 * day):
+        lines += [f"submission_{number}:", "  :submitters:", f"  - :name: {person}"]
+        lines += [f"    :sid: {person[-1]}", f"  :created_at: 2026-03-{day:02} 10:00:00.0 Z"]
+        files[f"export/submission_{number}/tiny.py"] = points(earned, f"{person} on day {day}")
+    metadata = {"export/submission_metadata.yml": "\n".join(lines) + "\n"}
+    return term.download(f"day{day}", metadata | files, MONDAY + day)
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.proof) for n in range(3, 30))]
+)
+def test_marks_are_what_they_must_be_after_any_deeds(
+    term: Term, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = random.Random(seed)
+    people = [f"Student {number}" for number in range(1, 7)]
+    model, downloads = Model(people), []
+    roster = term.roster("name,sid\n" + "".join(f"{one},{one[-1]}\n" for one in people))
+    days = [*range(2, 20)]
+    rng.shuffle(days)
+
+    def download() -> None:
+        day = days.pop()
+        part = rng.sample(people, rng.randint(1, len(people)))
+        handed = {one: rng.randint(0, 10) for one in part}
+        downloads.append((gradescope(term, day, handed), day, handed))
+        grade(downloads[-1])
+
+    def grade(one: tuple[Path, int, dict[str, int]], **options: Any) -> None:
+        place, day, handed = one
+        term.grade(place, roster=roster, **options)
+        for person, earned in handed.items():
+            model.hand_in(person, day, earned)
+
+    def again() -> None:
+        grade(rng.choice(downloads), regrade=rng.random() < 0.3)
+
+    def swap() -> None:
+        able = [one for one in people if model.attempts[one]]
+        if len(able) > 1:
+            pair = rng.sample(able, 2)
+            term.run("swap", term.out, *(one[-1] for one in pair))
+            model.swap(*pair)
+
+    def adjust() -> None:
+        one, change = rng.choice(people), rng.choice([-2, -1, 1, 2])
+        term.run("adjust", term.out, one[-1], "--points", change, "--reason", "why not")
+        model.added[one].append(change)
+
+    def take_back() -> None:
+        adjusted = [one for one in people if model.added[one]]
+        if adjusted:
+            one = rng.choice(adjusted)
+            term.run("adjust", term.out, one[-1], "--undo")
+            model.added[one].pop()
+
+    def rename() -> None:
+        one = rng.choice(people)
+        new = f"{model.names[one]}x"
+        term.run("rename", term.out, model.names[one], new)
+        model.names[one] = new
+
+    download()
+    deeds = [download, again, swap, adjust, take_back, rename]
+    for deed in [download, swap, *rng.choices(deeds, k=10)]:
+        deed()
+        with Gradebook.open(term.out) as book:
+            entries = list(book.entries())
+            found = {one.ids["sid"]: entry for entry in entries for one in entry.students}
+            assert len(entries) == len(found) == len(people)
+            for one in people:
+                entry, mark = found[one[-1]], model.mark(one)
+                assert (total_points(entry), entry.name) == (mark, model.names[one]), deed
+                history = book.history(entry.name)
+                assert mark is None or history[-1][1] == mark
