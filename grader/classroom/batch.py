@@ -26,7 +26,7 @@ from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
-from grader.classroom.gradebook.marks import keep_marks
+from grader.classroom.gradebook.marks import MarkChange, begin_marks, keep_marks
 from grader.classroom.gradebook.store import Gradebook, GradingKey, SeenAttempt, batch_lock, refusal
 from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
@@ -598,22 +598,27 @@ def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
 
 
 @contextlib.contextmanager
-def changing(out: Path) -> Iterator[tuple[Gradebook, set[str]]]:
+def changing(
+    out: Path, announce: Callable[[Sequence[MarkChange]], None] = lambda changes: None
+) -> Iterator[tuple[Gradebook, set[str]]]:
     """Open a gradebook to change it by hand; no other command changes it meanwhile.
 
     The block adds the names of the submissions that it changed to the set. Their pages, and the
-    tables, are then written again.
+    tables, are then written again. ``announce`` is called with the marks that changed.
     """
     changed: set[str] = set()
     with Gradebook.open(out) as book, batch_lock(out):
+        begin_marks(book)
         yield book, changed
-        keep_marks(book)
+        changes = keep_marks(book)
+        changed.update(change.name for change in changes)
         there = book.all_names()
         for name in changed - there:
-            page_path(out, name).unlink(missing_ok=True)
+            page_path(book.folder, name).unlink(missing_ok=True)
         for name in sorted(changed & there):
-            rewrite_page(out, book, book.entry(name))
+            rewrite_page(book.folder, book, book.entry(name))
         write_outputs(book)
+        announce([change for change in changes if change.is_seen])
 
 
 @cache

@@ -200,7 +200,11 @@ class BatchOptions:
             return None
         if self.due == "none":
             return ""
-        return json.dumps(read_rule(self.due, self.late).as_json())
+        return json.dumps(read_rule(self.due, self.late, self.zone_info).as_json())
+
+    @property
+    def zone_info(self) -> zoneinfo.ZoneInfo | None:
+        return zoneinfo.ZoneInfo(self.zone) if self.zone else None
 
 
 own_host = partial(ForkServerClient, own_session=True)
@@ -219,7 +223,7 @@ def grade_class(
     """
     from grader.classroom.batch import rewrite_page, write_outputs
     from grader.classroom.gradebook.by_hand import gifts
-    from grader.classroom.gradebook.marks import keep_marks
+    from grader.classroom.gradebook.marks import begin_marks, keep_marks
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
@@ -227,8 +231,8 @@ def grade_class(
     from grader.runtime.text_reader import TextReader
 
     plan_for(course, wanted)  # an option that can't be meant is refused before anything is read
-    late_rule = wanted.late_rule()
     wanted = remembered(wanted)
+    late_rule = wanted.late_rule()
     plan = plan_for(course, wanted)
     with TextReader() as reader:
         found = find_class(
@@ -239,7 +243,7 @@ def grade_class(
             accept_near_names=bool(wanted.accept_near_names),
             decode=reader.decode,
         )
-        roster = read_roster(wanted.roster) if wanted.roster else None
+        roster = read_roster(wanted.roster, wanted.zone_info) if wanted.roster else None
         if wanted.out.resolve() == wanted.place.resolve():
             raise UsageError(
                 f"--out {wanted.out} is the folder with the submissions. Name another folder for"
@@ -252,6 +256,7 @@ def grade_class(
         ):
             refuse_another_assignment(book, course, plan, found, place=wanted.place)
             book.set_secret(wanted.seed)
+            begin_marks(book)
             remember(book, wanted, plan, late_rule, found.layout)
             enrolled = enrol(book, found, roster)
             students = dict(entries_of(book))
@@ -268,7 +273,8 @@ def grade_class(
             for change in changes:
                 rewrite_page(book.folder, book, book.entry(change.name))
             write_outputs(book)
-            Summary(make_console(), book).show(tally, plan, handed, changes)
+            seen = [change for change in changes if change.is_seen]
+            Summary(make_console(), book).show(tally, plan, handed, seen)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 

@@ -32,9 +32,10 @@ from grader.classroom.gradebook.people import Enrolled
 from grader.classroom.gradebook.roster import Roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
+from grader.classroom.passed_over import passed_over_files
 from grader.core.report import LessonStatus
 from grader.core.text import clean, counted
-from grader.render.terminal import plain_table
+from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 from grader.runtime.pool import HostPool
 
@@ -205,7 +206,7 @@ class Summary:
                 "this download is older than another one, so its new attempts count as older too"
             )
         scores, most = [], 0.0
-        problems, missing, unloaded, flagged = [], [], [], []
+        problems, missing, unloaded, flagged, passed_over = [], [], [], [], []
         for entry in self.book.entries():
             if entry.is_test:
                 continue
@@ -220,9 +221,13 @@ class Summary:
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
             flagged += [called(entry)] * bool(report and report.flags)
+            if report:
+                files = passed_over_files(report)
+                passed_over += [f"{path} {reason}" for path, reason in files]
         done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
         self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
         listing(self.console, "not graded", problems)
+        listing(self.console, "ignored", passed_over)
         self.people("handed in nothing", missing)
         self.people("a file could not be loaded", unloaded)
         self.people("flagged, for a person to check", flagged)
@@ -254,6 +259,12 @@ class Summary:
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
             self.line(f"{what}: {name_list(labels, LISTED)}")
+
+
+def announce(changes: Sequence[MarkChange]) -> None:
+    """Print the marks that a command changed, if there are any."""
+    if changes:
+        show_changes(make_console(), changes)
 
 
 def show_changes(console: Console, changes: Sequence[MarkChange]) -> None:

@@ -15,7 +15,8 @@ from grader.cli.gradebook import login_name, undo_change
 from grader.cli.options import PATH, course, course_option
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.course.submission import lesson_names, meant_name
+from grader.course.near_names import meant_name
+from grader.course.submission import lesson_names
 
 
 @click.command()

@@ -23,6 +23,7 @@ from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import unique_names
 from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
+from grader.cli.batch_screen import announce
 from grader.cli.options import PATH, course, course_option
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
@@ -301,7 +302,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
     if undo:
         undo_change(out, name)
         return
-    with changing(out) as (book, changed):
+    with changing(out, announce) as (book, changed):
         entry = book.entry_of(name)
         by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
@@ -336,7 +337,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
             f"{new!r} can't be a submission's name, because its page's file is named after it."
             f" Choose another, such as {usable!r}"
         )
-    with changing(out) as (book, changed):
+    with changing(out, announce) as (book, changed):
         entry = book.entry_of(old)
         if entry.name == new:
             raise UsageError(f"{new} already has that name")
@@ -360,7 +361,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
 
 def undo_change(out: Path, name: str) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
-    with changing(out) as (book, changed):
+    with changing(out, announce) as (book, changed):
         entry = by_hand.undo(book, name)
         changed.update(book.all_names() & {name, *map(str, entry.detail.values())})
         changed.add(name)

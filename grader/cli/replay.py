@@ -42,10 +42,11 @@ from grader.core.processes import users_environment
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean
 from grader.course.course import Course, Lesson
+from grader.course.near_names import SUFFIXES
 from grader.course.notebook import cells_of, loading
 from grader.course.progress import Progress
 from grader.course.source import Source, first_line
-from grader.course.submission import SUFFIXES, LessonFile, lesson_names, read_submission
+from grader.course.submission import LessonFile, lesson_names, read_submission
 from grader.judge import DEBUGGER
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient

@@ -20,7 +20,7 @@ from grader.classroom.gradebook.entry import GradebookEntry, total_points
 from grader.classroom.gradebook.marks import MarkChange, changes_since
 from grader.classroom.gradebook.people import described, known_people, person_of
 from grader.classroom.gradebook.store import Gradebook, is_called
-from grader.cli.batch_screen import changed_checks, mark_text, show_changes
+from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
 from grader.cli.gradebook import login_name, say, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
@@ -293,7 +293,7 @@ def swap(out: Path, one: str, other: str | None, undo: bool) -> None:
         return
     if other is None:
         raise UsageError("Name both students; with --undo, one of them")
-    with changing(out) as (book, changed):
+    with changing(out, announce) as (book, changed):
         names = [book.entry_of(called).name for called in (one, other)]
         if names[0] == names[1]:
             raise UsageError(f"{one} and {other} are the same submission, {names[0]}")
@@ -320,7 +320,7 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
     if called is None or who is None:
         list_people(out, called)
         return
-    with changing(out) as (book, changed):
+    with changing(out, announce) as (book, changed):
         one, other = person_of(book, called), person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")

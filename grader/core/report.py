@@ -205,7 +205,11 @@ class LessonResult(Record):
     held_points: int | float = 0.0
     """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
-    """What was left out of a notebook, as sentences."""
+    """Sentences: which other files were not graded, what was left out of a notebook."""
+    passed_over: tuple[str, ...] = ()
+    """Paths of other files that may be this lesson, and were not graded."""
+    beside: tuple[str, ...] = ()
+    """Paths of files that may be any lesson, listed once in a report, and were not graded."""
 
     @property
     def failures(self) -> list[CheckResult]:

@@ -1,12 +1,13 @@
 """Text: a student's made harmless (control characters, surrogates, length), described values and
-counts on one line, times as ISO 8601 with an offset from UTC.
+counts on one line, times as ISO 8601, with an offset from UTC or in a class's time zone.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 MAX_CHARACTERS = 4000
 KEPT = frozenset("\n\t")
@@ -95,6 +96,58 @@ def moment(text: str) -> datetime:
     if found.tzinfo is None:
         raise ValueError("it has no offset from UTC")
     return found
+
+
+TIME_EXAMPLE = "Write it like 2026-12-01T23:59+09:00"
+
+
+def moment_in(text: str, zone: ZoneInfo | None) -> datetime:
+    """Return an ISO 8601 time; one without an offset is in the class's time zone.
+
+    Raise ValueError for anything else. Its text continues the sentence that begins with the time,
+    and has the remedy.
+    """
+    text = text.strip()
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"is not a time. {TIME_EXAMPLE}") from None
+    if found.tzinfo is not None:
+        return found
+    if _is_date(text):
+        raise ValueError(f"has no time of day. {TIME_EXAMPLE}")
+    return in_zone(found, zone)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def in_zone(wall: datetime, zone: ZoneInfo | None) -> datetime:
+    """Return a time of the clocks in a zone; raise ValueError, as ``moment_in`` does, if there is
+    no zone, or if its clocks skip or repeat that time.
+    """
+    if zone is None:
+        raise ValueError(
+            "has no offset from UTC. Name the time zone of the class, such as --zone"
+            f" Europe/Berlin. Or add the offset: {wall.isoformat(timespec='minutes')}+09:00"
+        )
+    first, second = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    if first.utcoffset() == second.utcoffset():
+        return first
+    if first.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall.replace(fold=0):
+        raise ValueError(
+            f"does not exist in {zone}, because its clocks skip that hour. Write a time with its"
+            " offset from UTC"
+        )
+    raise ValueError(
+        f"is twice in {zone}, because its clocks are set back then. Add the offset from UTC:"
+        f" {first.isoformat(timespec='minutes')} or {second.isoformat(timespec='minutes')}"
+    )
 
 
 def as_utc(text: str) -> str:

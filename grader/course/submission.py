@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import difflib
 import functools
 import hashlib
 import io
@@ -20,7 +19,7 @@ import subprocess
 import sys
 import tokenize
 import zipfile
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Protocol
@@ -30,12 +29,12 @@ from grader.core.report import Record
 from grader.course.files import (
     ZIP_SUFFIX,
     FileEntry,
-    Unzipped,
     folder_files,
     open_inside,
     open_zip,
     zip_files,
 )
+from grader.course.near_names import SUFFIXES, meant_by, meant_name
 from grader.course.notebook import (
     MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -54,9 +53,11 @@ NOTHING: Mapping[str, str] = {}
 class LessonFile(Record):
     """One lesson's file: its path, and its text or the problem with it and the problem's line.
 
-    ``template`` and ``facts`` state the problem; ``others`` are paths of the same name. A
-    notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the
-    lesson's file name if this file has almost that name; unless it is accepted, it is ``ignored``.
+    ``template`` and ``facts`` state the problem. A notebook's ``text`` is its code, ``cells`` its
+    code cells (``Notebook.cells``). ``meant`` is the lesson's file name if this file has almost
+    that name. An ``ignored`` file is not graded; ``path`` is empty if no file is meant to be this
+    lesson. ``others`` are paths of files that may be this lesson, too, ``beside`` those of files
+    that may be any lesson's; none of them is graded.
     """
 
     lesson: str
@@ -69,6 +70,7 @@ class LessonFile(Record):
     left_out: tuple[LeftOut, ...] = ()
     meant: str = ""
     ignored: bool = False
+    beside: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -95,9 +97,9 @@ class LessonFile(Record):
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
 
-READABLE = (
-    "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
-    " encrypted"
+UNREADABLE = (
+    "{path} can't be read: check its permissions, that it is not a link to elsewhere, and that it"
+    " is neither damaged nor encrypted"
 )
 ENCODINGS = frozenset(
     """
@@ -138,7 +140,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     path = writable(path)
     wrong = functools.partial(LessonFile.wrong, lesson, path)
     if data is None:
-        return wrong("{path} can't be read: " + READABLE)
+        return wrong(UNREADABLE)
     if notebook and len(data) > MAX_NOTEBOOK_BYTES:
         message = "{path} is larger than {megabytes} MB. Clear its outputs, and save it"
         return wrong(message, {"megabytes": str(MAX_NOTEBOOK_BYTES >> 20)})
@@ -230,16 +232,9 @@ def _first_line_not_utf8(data: bytes) -> int:
     return 1
 
 
-SUFFIXES = (".py", SUFFIX)
-"""The suffixes of a lesson's file."""
-NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in under that name"
 RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
-COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
-"""What a copy's name has in addition to the file's, in lower case."""
 MOST_OTHERS = 4
 """How many files of one name a note mentions."""
-NEARLY_ALIKE = 0.9
-"""From this ratio of difflib's comparison on, a name counts as a mistyped one."""
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
@@ -282,7 +277,7 @@ def read_submission(
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     """Return why an existing file is not a lesson's, and what it has to be called."""
     own = PurePath(path).name
-    if meant := meant_name(own, names) or mistyped_name(own, names):
+    if meant := meant_name(own, names):
         return SubmissionError(RENAME, path=path, name=meant, command=renaming(path, meant))
     lessons = ", ".join(dict.fromkeys(names.values()))
     message = (
@@ -295,63 +290,6 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     )
 
 
-def read_files(
-    entries: Iterable[FileEntry],
-    lessons: Iterable[str],
-    *,
-    accept_near_names: bool = False,
-    decode: Decode = decode,
-) -> dict[str, LessonFile]:
-    """Return the lessons' files among files from any source; files in zips count one folder deeper.
-
-    ``decode`` turns the bytes into text. A missing lesson gets the problem of an unreadable zip, or
-    a file with almost its name. That file is read if such names are accepted and it is the only
-    one; otherwise it is ignored. Raises SubmissionError if nothing is found.
-    """
-    names = lesson_names(lessons)
-    with Unzipped() as opened:
-        opened.add(entries)
-        found = _chosen(opened.files, names, decode)
-        near = _nearly(opened.files, names, found, decode if accept_near_names else None)
-    if opened.unread:
-        path, error = writable(opened.unread[0][0]), opened.unread[0][1]
-        facts = {name: writable(fact) for name, fact in error.facts.items()}
-        if not found:
-            raise SubmissionError(error.template, **facts)
-        found |= {
-            lesson: LessonFile.wrong(lesson, path, error.template, facts)
-            for lesson in names.values()
-            if lesson not in found
-        }
-    return near | found
-
-
-def _nearly(
-    entries: Iterable[FileEntry],
-    names: dict[str, str],
-    found: Collection[str],
-    decode: Decode | None,
-) -> dict[str, LessonFile]:
-    """Return the files with almost the name of a lesson that was not found; without ``decode``,
-    such names are not accepted.
-    """
-    near: dict[str, list[tuple[FileEntry, str]]] = {}
-    for entry in entries:
-        name = meant_name(entry.name, names)
-        if name and names[name] not in found:
-            near.setdefault(names[name], []).append((entry, name))
-    files = {}
-    for lesson, those in near.items():
-        entry, name = those[0]
-        if decode and len(those) == 1:
-            files[lesson] = replace(_read(lesson, entry, name, decode), meant=name)
-            continue
-        paths = ", ".join(writable(entry.path) for entry, _ in those)
-        file = LessonFile.wrong(lesson, paths, NOT_CALLED, {"name": name})
-        files[lesson] = replace(file, meant=name, ignored=True)
-    return files
-
-
 def _to_rename(
     place: Path,
     entries: Iterable[FileEntry],
@@ -359,11 +297,16 @@ def _to_rename(
     found: Collection[str],
     below: str,
 ) -> dict[str, LessonFile]:
-    """Return a folder's files with almost the name of a lesson that was not found there."""
+    """Return a folder's files with the name of a copy, or a mistyped one, of a lesson that was not
+    found there. Other files in a folder may have a lesson's name among other words.
+    """
     files: dict[str, LessonFile] = {}
     for entry in sorted(entries, key=lambda entry: (entry.depth, entry.path)):
-        name = meant_name(entry.name, names) or mistyped_name(entry.name, names)
-        if name is None or names[name] in found or names[name] in files:
+        meant = meant_by(entry.name, names)
+        if meant is None or not (meant.readable and meant.alone):
+            continue
+        name = meant.name
+        if names[name] in found or names[name] in files:
             continue
         path = writable(entry.within(below).path)
         facts = {"name": name, "command": renaming(writable(str(place / entry.path)), name)}
@@ -381,23 +324,6 @@ def renaming(path: str, name: str) -> str:
     return shlex.join(["mv", path, str(PurePath(path).with_name(name))])
 
 
-def mistyped_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the lesson's file name that was probably meant: ``custom-sigmoid.py``,
-    ``hook.py.txt``.
-    """
-    plain = re.sub(r"[\s-]+", "_", name.casefold().removesuffix(".txt"))
-    plain = plain if plain.endswith(SUFFIXES) else f"{plain}.py"
-    near = difflib.get_close_matches(plain, list(names), n=1, cutoff=NEARLY_ALIKE)
-    return near[0] if near and near[0] != name else None
-
-
-def meant_name(name: str, names: Container[str]) -> str | None:
-    """Return the lesson's file name behind a copy's name: ``Tiny (1).py``."""
-    stem, dot, suffix = name.casefold().rpartition(".")
-    plain = COPY.sub("", stem) + dot + suffix
-    return plain if plain in names and plain != name else None
-
-
 def digest(files: dict[str, LessonFile]) -> str:
     """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
     location; files that were not graded, and that a note mentions, count with their paths.
@@ -407,13 +333,17 @@ def digest(files: dict[str, LessonFile]) -> str:
         # a notebook's report also depends on these
         cells = [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
         not_graded = () if file.problem else file.others
-        lessons.append([lesson, file.text, _pathless(file), file.line, *cells, *not_graded])
+        beside = [len(file.beside)] if file.beside else []
+        lessons.append(
+            [lesson, file.text, _pathless(file), file.line, *cells, *not_graded, *beside]
+        )
     return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
 
 
 def _pathless(file: LessonFile) -> str | None:
     problem = file.problem
-    for path in sorted((file.path, *file.others), key=len, reverse=True):
+    paths = filter(None, (file.path, *file.others, *file.beside))
+    for path in sorted(paths, key=len, reverse=True):
         problem = problem and problem.replace(path, f"<{file.lesson}>")
     return problem
 
@@ -441,10 +371,11 @@ def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     others = tuple(writable(entry.path) for entry in entries[1:MOST_OTHERS])
-    return replace(_read(lesson, first, first.name, decode), others=others)
+    return replace(read_entry(lesson, first, first.name, decode), others=others)
 
 
-def _read(lesson: str, entry: FileEntry, name: str, decode: Decode) -> LessonFile:
+def read_entry(lesson: str, entry: FileEntry, name: str, decode: Decode) -> LessonFile:
+    """Return a file as a lesson; ``name`` says whether it is a notebook."""
     notebook = name.endswith(SUFFIX)
     data = entry.read((MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES) + 1)
     return decode(lesson, entry.path, data, notebook=notebook)

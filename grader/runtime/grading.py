@@ -89,7 +89,12 @@ def grade_lesson(
         held_checks=held.checks,
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
+        passed_over=file.others,
+        beside=file.beside,
     )
+    if file.others and not file.problem:
+        flag = f"{lesson.id}: {GRADED_NOT.format(path=file.path, others=', '.join(file.others))}"
+        judged = replace(judged, flags=(*judged.flags, flag))
     return LessonOutcome(result, judged)
 
 
@@ -107,20 +112,29 @@ def judge(
 def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
     """Return the outcome of a lesson that was not handed in, or only under another name."""
     message = tr("there is no {file}", file=lesson.filename)
-    path, judged = None, NOT_JUDGED
-    if file is not None:
-        path, message = file.path, tr(file.template, **file.facts)
-        judged = JudgeResult((), flags=(f"{lesson.id}: {file.problem}",))
     title, status = tr(lesson.title), LessonStatus.MISSING
-    result = LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, file=path, message=message)
-    return LessonOutcome(result, judged)
+    result = LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, message=message)
+    if file is None:
+        return LessonOutcome(result)
+    result = replace(
+        result,
+        file=file.path or None,
+        message=tr(file.template, **file.facts),
+        passed_over=file.others,
+        beside=file.beside,
+    )
+    flags = (f"{lesson.id}: {file.problem}",)
+    return LessonOutcome(result, JudgeResult((), flags=flags))
+
+
+GRADED_NOT = "{path} was graded, not {others}"
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
     """Yield notes: files that were not graded, the file's other name, what was left out."""
     if file.others and not file.problem:
         others = ", ".join(file.others)
-        yield tr("{path} was graded, not {others}", path=file.path, others=others)
+        yield tr(GRADED_NOT, path=file.path, others=others)
     if file.meant:
         yield tr("{path} was graded as {name}", path=file.path, name=file.meant)
     for one in file.left_out[:MAX_NOTES]:

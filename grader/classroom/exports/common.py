@@ -25,6 +25,7 @@ from grader.classroom.gradebook.entry import (
     total_points,
 )
 from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.passed_over import passed_over_text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean, text, values_text
@@ -188,7 +189,10 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
     for lesson in entry.lessons:
         if lesson.status is LessonStatus.INVALID:
             yield f"{lesson.id} could not be loaded: {load_error(lesson)}"
-    yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    for lesson in entry.lessons:
+        if (said := passed_over_text(lesson)) and lesson.id not in given:
+            yield f"{lesson.id}: {said}"
     if entry.lateness:
         yield f"{entry.lateness}" + (f" (-{decimal(entry.penalty)})" if entry.penalty else "")
     elif entry.late:

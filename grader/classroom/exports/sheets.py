@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.exports.common import ExportNote, LmsMark
-from grader.classroom.gradebook.roster import Key, PeopleIndex
+from grader.classroom.gradebook.identity import Key
+from grader.classroom.gradebook.roster import PeopleIndex
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of, name_list
+from grader.classroom.imports.names import forms_of, letters, name_list
 from grader.core.errors import UsageError
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -169,11 +170,6 @@ def agree(person: SheetPerson, student: StudentIdentity) -> bool:
     """Return whether the row's names include the student's; True if the row has no name."""
     theirs = {letters(name) for name in person.names}
     return not theirs or any(letters(form) in theirs for form in forms_of(student.name))
-
-
-def letters(name: str) -> str:
-    """Return a name's letters and digits: file names of a download lack other characters."""
-    return "".join(filter(str.isalnum, name)).casefold()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import name_list
@@ -20,7 +21,7 @@ from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Record, Report
-from grader.core.text import moment
+from grader.core.text import moment, moment_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,15 +374,15 @@ def seconds_of(found: re.Match[str]) -> float:
     return float(found[1]) * UNITS[found[2]]
 
 
-def read_rule(due: str, rule: str | None) -> LateRule:
-    """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
+def read_rule(due: str, rule: str | None, zone: ZoneInfo | None = None) -> LateRule:
+    """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it.
+
+    A time without an offset from UTC is in ``zone``.
+    """
     try:
-        made = LateRule(moment(due).isoformat())
-    except ValueError:
-        raise UsageError(
-            f"--due: {due!r} is not a time with an offset from UTC. Write it like"
-            " 2026-12-01T23:59+09:00, or with Z for UTC"
-        ) from None
+        made = LateRule(moment_in(due, zone).isoformat())
+    except ValueError as error:
+        raise UsageError(f"--due: {due!r} {error}") from None
     for part in (rule or "").split(","):
         key, _, value = part.strip().rpartition("=")
         percent, time = PERCENT.fullmatch(value), DURATION.fullmatch(value)

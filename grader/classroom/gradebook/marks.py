@@ -33,9 +33,24 @@ class MarkChange:
     cause: str
     checks: tuple[tuple[str, str | None, str | None], ...] = ()
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether the mark or a check's outcome is another one, and not only another attempt's."""
+        return bool(self.checks) or self.old != self.new
+
+
+def begin_marks(book: Gradebook) -> None:
+    """Keep the marks that an earlier version left, before anything changes them."""
+    query = (
+        "SELECT 1 FROM marks m JOIN submissions s ON s.id = m.submission WHERE s.assignment = ?"
+        " LIMIT 1"
+    )
+    if not book.value(query, book.assignment):
+        keep_marks(book)
+
 
 def keep_marks(book: Gradebook) -> list[MarkChange]:
-    """Keep the marks that are not what they were; return those that were shown before."""
+    """Keep the marks that are not what they were; return the changes, but no first mark."""
     changes = []
     with transaction(book.db):
         for entry in book.entries():
@@ -53,7 +68,7 @@ def keep_marks(book: Gradebook) -> list[MarkChange]:
                 "marks", {"submission": submission, "made_at": made_at, **new, "cause": cause}
             )
             checks = changed_checks(book, old, new) if old else ()
-            if old is not None and (checks or old["mark"] != new["mark"]):
+            if old is not None:
                 before, after = old["mark"], new["mark"]
                 changes.append(
                     MarkChange(entry.name, entry.label, made_at, before, after, cause, checks)
@@ -134,18 +149,18 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
         if not later or later == earlier:
             continue
         old, new = earlier[-1], later[-1]
-        checks = changed_checks(book, old, new)
-        if checks or old["mark"] != new["mark"]:
-            causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
-            yield MarkChange(
-                entry.name,
-                entry.label,
-                new["made_at"],
-                old["mark"],
-                new["mark"],
-                "; ".join(causes),
-                checks,
-            )
+        causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
+        change = MarkChange(
+            entry.name,
+            entry.label,
+            new["made_at"],
+            old["mark"],
+            new["mark"],
+            "; ".join(causes),
+            changed_checks(book, old, new),
+        )
+        if change.is_seen:
+            yield change
 
 
 def note_export(book: Gradebook, format: str) -> None:

@@ -13,14 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
-from grader.classroom.gradebook.roster import (
-    UNLISTED,
-    Roster,
-    SubmittingStudent,
-    contradict,
-    lines_of,
-    match,
-)
+from grader.classroom.gradebook.identity import contradict
+from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import Gradebook, is_called
 from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, name_list, unique_names
@@ -297,8 +291,8 @@ class LineFinder:
         others = persons(theirs) - persons(students)
         if persons(students) and others.intersection(self.listed):
             return None
-        pairs = [(new.ids, old.ids) for new in students for old in theirs]
-        return None if len(pairs) == 1 and contradict(*pairs[0]) else named
+        pairs = [(new, old) for new in students for old in theirs]
+        return None if len(pairs) == 1 and contradict(*pairs[0], numbers=True) else named
 
     def _free(self, called: str, students: tuple[StudentIdentity, ...]) -> str:
         """Return a name that no other line has."""
@@ -338,7 +332,7 @@ def keep_absent(
     absent = {
         one.person: one
         for line, one in people.lines.items()
-        if line < UNLISTED and one.person not in covered and one.details.get("role") != "test"
+        if line < UNLISTED and one.person not in covered and "role" not in one.details
     }
     there: dict[frozenset[int], str] = {}
     for name, students in lines:

@@ -1,7 +1,7 @@
 """Read a roster, and match submissions to it: by ids, then by names.
 
 A roster is a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
-Columns are recognized by their headers, in English and Korean. Classroom 50's are
+``roster_columns`` says what its columns mean. Classroom 50's are
 ``username,first_name,last_name,email,section,github_id`` and whatever else a teacher added:
 https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV fields". Ambiguous
 matches are reported.
@@ -12,15 +12,37 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
-from grader.classroom.gradebook.entry import read_extension
+from grader.classroom.gradebook.identity import (
+    GROUP_NUMBER,
+    NO_GROUP,
+    NUMBER,
+    Key,
+    called_alike,
+    contradict,
+    id_keys,
+    number_keys,
+)
+from grader.classroom.gradebook.roster_columns import (
+    DETAILS,
+    FAMILY,
+    GIVEN,
+    NAMES,
+    Cell,
+    details_of,
+    field_of,
+    ids_of,
+    kinds_of,
+    name_of,
+)
+from grader.classroom.gradebook.teams import Teams, as_group, find_teams
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of
+from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
-from grader.core.text import as_utc
 
 DELIMITERS = ",;\t|"
 
@@ -59,48 +81,6 @@ def _text(path: Path) -> str:
     raise UsageError(f"{path}:{line} is neither UTF-8 nor CP949. Save it as CSV in UTF-8")
 
 
-NAMES = ("name", "student", "student_name", "full_name", "이름", "성명", "학생")
-GIVEN = ("first_name", "firstname", "given_name")
-FAMILY = ("last_name", "lastname", "surname", "family_name")
-IDS = {
-    "id": "id",
-    "canvas_id": "canvas_id",
-    "user_id": "canvas_id",
-    "canvas_user_id": "canvas_id",
-    "sid": "sid",
-    "student_id": "sid",
-    "student_number": "sid",
-    "id_number": "sid",
-    "학번": "sid",
-    "sis_user_id": "sis_user_id",
-    "sis_id": "sis_user_id",
-    "sis_login_id": "sis_login_id",
-    "login_id": "sis_login_id",
-    "username": "username",
-    "user_name": "username",
-    "user": "username",
-    "login": "username",
-    "아이디": "username",
-    "github": "username",
-    "github_username": "username",
-    "github_id": "github_id",
-    "email": "email",
-    "e_mail": "email",
-    "email_address": "email",
-    "mail": "email",
-    "이메일": "email",
-    "moodle_participant": "moodle_participant",
-    "identifier": "moodle_participant",
-}
-"""Headers, as ``_field`` writes them, and the name of that id in ``StudentIdentity.ids``."""
-SECTION = ("section", "sections", "class_section", "lab", "분반", "반")
-DUE = ("due", "due_date", "extension", "extended_until", "마감", "연장")
-HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
-DETAILS = {"section": SECTION, "due": DUE, "handed_in": HANDED_IN}
-Row = list[tuple[str, str]]
-"""A line's cells that are not empty, each with its header."""
-
-
 @dataclass(frozen=True, slots=True)
 class Roster:
     """Students by their line in the file, the problems of other lines, and the details for which
@@ -112,90 +92,74 @@ class Roster:
     columns: frozenset[str] = frozenset()
 
 
-def read_roster(path: Path) -> Roster:
-    """Read a roster; a bad line becomes a problem. Raise UsageError with file and line."""
+def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
+    """Read a roster; times without an offset are in ``zone``. A bad line becomes a problem.
+
+    Raise UsageError with file and line if it is not a roster, or if a time can't be read.
+    """
     lines = csv_rows(path)
     if not lines:
         raise UsageError(
             f"{path} is empty. A roster is a CSV file with a header, such as: name,email,sid"
         )
     number, header = lines[0]
-    fields = [_field(cell) for cell in header]
-    ids = {field: IDS[field] for field in fields if field in IDS}
-    # In Canvas' own export, the column ID is Canvas' id.
-    if "id" in ids and {"sis_login_id", "sis_user_id"} & set(ids.values()):
-        ids["id"] = "canvas_id"
-    if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
+    fields = [field_of(cell) for cell in header]
+    kinds = kinds_of(fields)
+    if not kinds and not {*fields} & (NAMES | GIVEN | FAMILY):
         raise UsageError(
             f"{path}:{number}: no column names the students: {', '.join(header)[:120]}. Call one of"
             " them name, id, email, sid or username"
         )
     students: list[tuple[int, StudentIdentity]] = []
     problems: list[str] = []
-    for line, padded in lines[1:]:
-        cells = [cell.strip() for cell in padded]
-        # The second row of Canvas' export.
-        if cells[0].lower().startswith("points possible"):
-            continue
-        if any(cells[len(fields) :]):
+    for line, cells in lines[1:]:
+        if any(cell.strip() for cell in cells[len(fields) :]):
             problems.append(
                 f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out."
                 " Put quotation marks around cells that contain a comma"
             )
             continue
-        row = [(field, cell) for field, cell in zip(fields, cells, strict=False) if cell]
-        known = {ids[field]: cell for field, cell in row if field in ids}
-        any_id = known.get("username") or known.get("email") or next(iter(known.values()), "")
-        name = _name(row) or any_id
+        row = [
+            Cell(field, cell.strip())
+            for field, cell in zip(fields, cells, strict=False)
+            if cell.strip()
+        ]
+        ids = ids_of(row, kinds)
+        any_id = next((cell.text for cell in row if cell.header in kinds), "")
+        name = name_of(row) or ids.get("username") or ids.get("email") or any_id
+        if not ids and is_canvas_row(cells, name, from_canvas="canvas_id" in kinds.values()):
+            continue
         if not name:
             problems.append(
                 f"{path}:{line}: neither a name nor an id, so it is left out. Fill one in"
             )
             continue
-        details = _details(row, f"{path}:{line}", problems)
-        students.append((line, StudentIdentity(name, known, details)))
-    columns = {key for key, headers in DETAILS.items() if set(headers) & set(fields)}
-    return Roster(tuple(students), tuple(problems), frozenset(columns))
+        details = details_of(row, name, ids, f"{path}:{line}", zone)
+        students.append((line, StudentIdentity(name, ids, details)))
+    columns = {detail for detail, headers in DETAILS.items() if headers & {*fields}}
+    return Roster(tuple(once(students)), tuple(problems), frozenset(columns))
 
 
-def _details(row: Row, where: str, problems: list[str]) -> dict[str, str]:
-    """Return a line's section and times; an invalid time becomes a problem."""
-    found = {key: _cell(row, headers) for key, headers in DETAILS.items()}
-    for key, read, also in (("due", read_extension, " or +2d"), ("handed_in", as_utc, "")):
-        try:
-            found[key] = found[key] and read(found[key])
-        except ValueError:
-            problems.append(
-                f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left out."
-                f" Write it like 2026-12-01T23:59+09:00{also}"
-            )
-            found[key] = ""
-    return {key: value for key, value in found.items() if value}
+def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
+    """Yield each student once, with all groups: a list of groups has a line for each of them."""
+    lines: dict[object, tuple[int, StudentIdentity]] = {}
+    for line, student in students:
+        same = (student.name, *sorted(student.ids.items())) if student.ids else line
+        first, known = lines.get(same, (line, student))
+        groups = [one.details["group"] for one in (known, student) if "group" in one.details]
+        details = student.details | known.details
+        if groups:
+            details["group"] = "; ".join(dict.fromkeys(groups))
+        lines[same] = first, replace(known, details=details)
+    yield from lines.values()
 
 
-def _field(cell: str) -> str:
-    """Return a header in lower case, with ``_`` for anything but letters and digits."""
-    words = "".join(c if c.isalnum() else " " for c in cell.strip().lower()).split()
-    return "_".join(words)
-
-
-def _name(row: Row) -> str:
-    return _cell(row, NAMES) or f"{_cell(row, GIVEN)} {_cell(row, FAMILY)}".strip()
-
-
-def _cell(row: Row, wanted: tuple[str, ...]) -> str:
-    return next((cell for field, cell in row if field in wanted), "")
-
-
-FAMILIES = {
-    "sis_login_id": "username",
-    "login": "username",
-    "sis_user_id": "sid",
-    "student_id": "sid",
-}
-"""Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
-
-Key = tuple[str, str]
+def is_canvas_row(cells: Sequence[str], name: str, *, from_canvas: bool) -> bool:
+    """Return whether a row without ids is one that Canvas adds below the header: the points
+    possible, which are indented in every language, or how grades are posted.
+    """
+    in_any_language = from_canvas and (not name or cells[0].startswith("  "))
+    return in_any_language or name.casefold().startswith("points possible")
 
 
 class PeopleIndex:
@@ -248,27 +212,116 @@ def match(
 ) -> MatchedStudents:
     """Match submissions' students to known people, each on a line; a person may be on several.
 
-    A student of whom no line is certain is returned as the submission has them.
+    A submission with the name of a group belongs to all members of the group. A student of whom no
+    line is certain is returned as the submission has them.
     """
     on_roster = dict(known)
-    groups = dict(handed)
+    submissions = dict(handed)
+    listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
+    teams = find_teams(submissions, listed)
     people = [
-        SubmittingStudent(name, one, (one.name, name) if len(students) == 1 else (one.name,))
-        for name, students in groups.items()
+        SubmittingStudent(
+            name,
+            as_group(one) if teams.in_moodle else one,
+            (one.name, name) if len(students) == 1 else (one.name,),
+        )
+        for name, students in submissions.items()
+        if name not in teams.members
         for one in students
     ]
-    lines, doubts, notes = lines_of(people, on_roster)
-    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
+    clear = [person for person in people if person.submission not in teams.unclear]
+    persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
+    lines, doubts, notes = lines_of(persons, on_roster)
+    listed_persons = {person for person, line in lines.items() if line in listed}
+    # An assignment in Moodle is one of persons or one of teams.
+    of_persons = not listed or any(NUMBER in one.student.ids for one in listed_persons)
+    found = {name: set(_once(teams.members.get(name, ()), on_roster)) for name in submissions}
+    students = {name: tuple(on_roster[line] for line in sorted(found[name])) for name in found}
     for person in people:
         known_as = on_roster.get(lines.get(person, -1))
-        students[person.submission] += (joined(person.student, known_as),)
-    unmatched: dict[int, str | None] = dict.fromkeys(on_roster.keys() - lines.values())
-    for line in unmatched.keys() & doubts.keys():
-        who = " or ".join(dict.fromkeys(doubts[line]))
-        unmatched[line] = (
-            f"{where_is(line, on_roster)}; {who} may be this student, but this is not certain"
-        )
-    return MatchedStudents(students, tuple(notes), unmatched)
+        is_person = of_persons or person in listed_persons
+        student = person.student if is_person else as_group(person.student)
+        students[person.submission] += (joined(student, known_as),)
+        found[person.submission] |= {lines[person]} if person in lines else set()
+    for name, of_those in teams.unclear.items():
+        for line in of_those:
+            doubts.setdefault(line, []).append(name)
+    matched = set().union(*found.values())
+    absent = {line: one for line, one in on_roster.items() if line not in matched}
+    strangers = _maybe_teams(
+        [person for person in clear if person not in listed_persons],
+        teams,
+        matched & listed.keys(),
+        of_persons=of_persons,
+    )
+    _doubt_strangers(absent, strangers, doubts)
+    _doubt_team_mates(absent, on_roster, found, doubts)
+    if strangers and absent:
+        notes.append(f"{name_list(map(str, strangers), 10)} {TEAMS_TOO}")
+    unmatched = {line: _doubt(line, on_roster, doubts) for line in absent}
+    return MatchedStudents(students, (*teams.notes, *notes), unmatched)
+
+
+TEAMS_TOO = (
+    "may be the work of teams. If so, add a column group to the roster, with each student's team"
+)
+
+
+def _maybe_teams(
+    strangers: list[SubmittingStudent], teams: Teams, matched: set[int], *, of_persons: bool
+) -> list[SubmittingStudent]:
+    """Return the submissions that nobody is found for and that may be those of teams.
+
+    They are all, if there are teams. Else they are those in Moodle, unless one was found to be a
+    person's, and repositories, if nobody at all was found.
+    """
+    kinds = set() if of_persons else {NUMBER, GROUP_NUMBER}
+    if not matched:
+        kinds.add("username")
+    return [one for one in strangers if teams.members or one.student.ids.keys() & kinds]
+
+
+def _doubt(
+    line: int, on_roster: dict[int, StudentIdentity], doubts: dict[int, list[str]]
+) -> str | None:
+    who = name_list(dict.fromkeys(doubts.get(line, ())), 5)
+    maybe = "may be this student or the student's team, but this is not certain"
+    return f"{where_is(line, on_roster)}; {who} {maybe}" if who else None
+
+
+def _doubt_strangers(
+    absent: dict[int, StudentIdentity],
+    strangers: Sequence[SubmittingStudent],
+    doubts: dict[int, list[str]],
+) -> None:
+    """Add the submissions that may be those of an absent student's team."""
+    for stranger in strangers:
+        lines = list(absent)
+        if stranger.student.ids.get(GROUP_NUMBER) == NO_GROUP:
+            lines = [line for line, one in absent.items() if "group" not in one.details] or lines
+        for line in lines:
+            doubts.setdefault(line, []).append(str(stranger))
+
+
+def _doubt_team_mates(
+    absent: dict[int, StudentIdentity],
+    on_roster: dict[int, StudentIdentity],
+    found: dict[str, set[int]],
+    doubts: dict[int, list[str]],
+) -> None:
+    """Add the submission of others in an absent student's group, if there are teams at all. If the
+    group handed in several times, it is not a team, but a section.
+    """
+    if all(len(lines) < 2 for lines in found.values()):
+        return
+    of_group: dict[str, list[str]] = {}
+    for name, lines in found.items():
+        for group in {on_roster[line].details.get("group", "") for line in lines} - {""}:
+            of_group.setdefault(group, []).append(name)
+    for line, student in absent.items():
+        names = of_group.get(student.details.get("group", ""), [])
+        if len(names) == 1:
+            doubts.setdefault(line, []).append(names[0])
 
 
 def lines_of(
@@ -279,38 +332,42 @@ def lines_of(
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
     notes: list[str] = []
-    for roster_keys, person_keys, several in STEPS:
+    for step in STEPS:
         known = set(lines.values())
+        numbers = any(
+            number_keys(person.student) & number_keys(on_roster[line])
+            for person, line in lines.items()
+        )
         index = PeopleIndex(
-            (line, roster_keys(student))
+            (line, step.on_roster(student))
             for line, student in on_roster.items()
-            if several or line not in known
+            if step.several or line not in known
         )
         links = {
             person: [
                 line
-                for line in index.find(person_keys(person))
+                for line in index.find(step.handed_in(person))
                 if line in among.get(person, on_roster)
-                and (several or not contradict(person.student.ids, on_roster[line].ids))
             ]
             for person in people
             if person not in lines
         }
-        claims = Counter(line for found in links.values() for line in found)
-        for person, several_lines in links.items():
+        fitting = {
+            person: [line for line in found if step.fits(person.student, on_roster[line], numbers)]
+            for person, found in links.items()
+        }
+        claims = Counter(line for found in fitting.values() for line in found)
+        for person, several_lines in fitting.items():
             found = _once(several_lines, on_roster)
-            if len(found) == 1 and (several or claims[found[0]] == 1):
+            if len(found) == 1 and (step.several or claims[found[0]] == 1):
                 lines[person] = found[0]
                 continue
             if len(found) > 1:
                 among[person] = found
-            if roster_keys is _names and found:
-                where = " or ".join(where_is(line, on_roster) for line in found)
-                notes.append(
-                    f"{person} may be {where}, but this is not certain. Add a column with ids to"
-                    " the roster, or say who it is: grade person"
-                )
-                for line in found:
+            if step.says and links[person]:
+                where = " or ".join(where_is(line, on_roster) for line in links[person])
+                notes.append(f"{person} may be {where}, {step.says}")
+                for line in links[person]:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
 
@@ -325,14 +382,7 @@ def where_is(line: int, on_roster: dict[int, StudentIdentity]) -> str:
     return on_roster[line].name + where
 
 
-def contradict(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
-    """Return whether two people's ids say that they are not the same person."""
-    theirs = dict(_ids(StudentIdentity("", dict(others))))
-    mine = _ids(StudentIdentity("", dict(some)))
-    return any(kind in theirs and theirs[kind] != value for kind, value in mine)
-
-
-def _once(lines: Sequence[int], on_roster: dict[int, StudentIdentity]) -> list[int]:
+def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[int]:
     """Return the lines without those of a person who has another one among them."""
     first: dict[int, int] = {}
     for line in lines:
@@ -348,15 +398,18 @@ def joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIde
     return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person)
 
 
-def _ids(student: StudentIdentity) -> set[Key]:
-    return {
-        (FAMILIES.get(key, key), value.strip().casefold()) for key, value in student.ids.items()
-    }
-
-
 def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:
-    ids = _ids(person.student)
+    ids = id_keys(person.student)
     return ids | {("id", value) for _, value in ids}
+
+
+def _numbers(person: SubmittingStudent) -> set[Key]:
+    return number_keys(person.student)
+
+
+def _numbers_on_roster(student: StudentIdentity) -> set[Key]:
+    """Return the keys of Moodle's numbers, and of ids that may be such numbers."""
+    return number_keys(student) | {key for key in id_keys(student) if key[0] == "id"}
 
 
 def _values(student: StudentIdentity) -> set[Key]:
@@ -375,13 +428,55 @@ def _names_called(person: SubmittingStudent) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
 
-STEPS: tuple[
-    tuple[Callable[[StudentIdentity], set[Key]], Callable[[SubmittingStudent], set[Key]], bool], ...
-] = (
-    (_ids, _ids_of_any_kind, True),
-    (_values, _called, False),  # folders are often called after a login or a student number
-    (_names, _names_called, False),
+Fits = Callable[[StudentIdentity, StudentIdentity, bool], bool]
+
+
+def _always(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return True
+
+
+def _called_alike(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return called_alike(student, line)
+
+
+def _not_another(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
+    return not contradict(student, line, numbers=numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A way to match: the keys of a roster's line, and those of a submission's student.
+
+    ``several``: a line may match several students (somebody in two teams). ``fits`` says whether
+    the two may be one person, given whether the roster has Moodle's numbers of this assignment.
+    ``says`` is what a note says about a match that is not made.
+    """
+
+    on_roster: Callable[[StudentIdentity], set[Key]]
+    handed_in: Callable[[SubmittingStudent], set[Key]]
+    several: bool = False
+    fits: Fits = _always
+    says: str = ""
+
+
+STEPS = (
+    Step(id_keys, _ids_of_any_kind, several=True),
+    Step(
+        _numbers_on_roster,
+        _numbers,
+        several=True,
+        fits=_called_alike,
+        says="who has that number in Moodle, but the names differ. The number may be a group's: add"
+        " a column group to the roster, or say who it is: grade person",
+    ),
+    # Folders are often called after a login or a student number.
+    Step(_values, _called, fits=_not_another),
+    Step(
+        _names,
+        _names_called,
+        fits=_not_another,
+        says="but this is not certain. Add a column with ids to the roster, or say who it is:"
+        " grade person",
+    ),
 )
-"""The ways to match, most reliable first: the keys of a roster's line, the keys of a submission's
-student, and whether a line may match several (somebody in two teams).
-"""
+"""The ways to match, most reliable first."""

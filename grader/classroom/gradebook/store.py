@@ -450,7 +450,7 @@ class Gradebook:
         """Return the lessons of which somebody handed in a file."""
         query = (
             "SELECT DISTINCT f.lesson FROM files f JOIN attempts t ON t.digest = f.digest JOIN"
-            " submissions s ON s.id = t.submission WHERE s.assignment = ?"
+            " submissions s ON s.id = t.submission WHERE s.assignment = ? AND f.path != ''"
         )
         return {lesson for (lesson,) in self.db.execute(query, [self.assignment])}
 

@@ -18,7 +18,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    is_useful,
     is_zip,
     names_a_lesson,
     together,
@@ -35,6 +34,8 @@ AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<suffix>\.[^.]+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class _Upload:
+    """An upload; ``file`` is empty for text that was typed, and for a link."""
+
     entry: Entry
     student: StudentIdentity
     late: bool
@@ -53,25 +54,28 @@ def _upload(entry: Entry, found: re.Match[str]) -> _Upload:
         student = StudentIdentity(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
     else:
         student = StudentIdentity(readable(found["name"]), {"canvas_id": found["user"]})
-    return _Upload(entry, student, late, int(found["attachment"]), found["file"])
+    parts = found.groupdict()
+    return _Upload(entry, student, late, int(parts.get("attachment") or 0), parts.get("file") or "")
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[_Upload]] = {}
     for entry in level.entries:
-        upload = UPLOAD.fullmatch(entry.name) if entry.kind is Kind.FILE else None
-        if upload:
-            one = _upload(entry, upload)
-            (own_id,) = one.student.ids.items()
-            people.setdefault(own_id, []).append(one)
-        elif entry.kind is Kind.FILE and (typed := TYPED.fullmatch(entry.name)):
-            kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
-            sorting.pass_over(entry, f"is {kind}, not a file. Ask for the file")
-        else:
+        found = None
+        if entry.kind is Kind.FILE:
+            found = UPLOAD.fullmatch(entry.name) or TYPED.fullmatch(entry.name)
+        if found is None:
             sorting.pass_over(
                 entry, "is not named as Canvas names files, so its student is not known"
             )
+            continue
+        upload = _upload(entry, found)
+        (own_id,) = upload.student.ids.items()
+        people.setdefault(own_id, []).append(upload)
+        if not upload.file:
+            kind = "text typed into Canvas" if found["kind"] == "text" else "a link"
+            sorting.pass_over(entry, f"is {kind}, not a file. Ask for the file")
     for (_, person_id), uploads in people.items():
         sorting.drafts.append(_draft(person_id, uploads, lessons.names, sorting))
     return sorting
@@ -86,13 +90,11 @@ def _draft(
     newest_first = sorted(uploads, key=lambda upload: -upload.attachment)
     for upload in newest_first:
         file = _counts_as(upload.file, files, names)
-        if not is_useful(file, names):
-            sorting.pass_over(upload.entry, "does not have the name of a lesson")
-        elif file in newest:
+        if file in newest:
             sorting.replaced.append(
                 (upload.entry.name, f"was replaced by {newest[file].entry.name}, which is newer")
             )
-        else:
+        elif file:
             newest[file] = upload
     return PendingSubmission(
         (uploads[0].student,),

@@ -30,7 +30,8 @@ from grader.course.files import (
     open_zip,
     zip_entries,
 )
-from grader.course.submission import Decode, decode, lesson_names, read_files, writable
+from grader.course.handed_in import read_files
+from grader.course.submission import Decode, decode, lesson_names, writable
 
 Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
@@ -81,7 +82,11 @@ def find_class(
 
     def reader(draft: PendingSubmission) -> Read:
         return lambda lessons: read_files(
-            draft.files(), lessons, accept_near_names=accept_near_names, decode=decode
+            draft.files(),
+            lessons,
+            course=names.values(),
+            accept_near_names=accept_near_names,
+            decode=decode,
         )
 
     return _named(recognised.name, found, reader)

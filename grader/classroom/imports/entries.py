@@ -6,12 +6,12 @@ have no unique name yet, and what is passed over, with the reason.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.course.files import ZIP_SUFFIX, Entry, FileEntry, Kind, is_skipped
-from grader.course.submission import LessonFile, meant_name
+from grader.course.near_names import OTHER_ARCHIVES, meant_name
+from grader.course.submission import LessonFile
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
@@ -76,9 +76,6 @@ class ClassImport:
     passed_over: tuple[tuple[str, str], ...] = ()
     replaced: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-
-
-OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +158,6 @@ def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator
 
 def is_zip(name: str) -> bool:
     return name.lower().endswith(ZIP_SUFFIX)
-
-
-def is_useful(name: str, names: Mapping[str, str]) -> bool:
-    return names_a_lesson(name, names) or is_zip(name)
 
 
 def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:

@@ -12,8 +12,9 @@ from pathlib import Path, PurePosixPath
 from grader.classroom.imports.entries import ClassImport, Read, StudentIdentity, Submission
 from grader.core.errors import SubmissionError
 from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, folder_files, open_zip, zip_files
+from grader.course.handed_in import read_files
 from grader.course.notebook import SUFFIX
-from grader.course.submission import Decode, LessonFile, decode, read_files
+from grader.course.submission import Decode, LessonFile, decode
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 ``<Full Name>_<id>_assignsubmission_file/<path>`` (formerly with a trailing ``_``) or ``…_file_<file
 name>``; ``Participant_<id>_…`` if names are hidden; a team's group name and id (the default team
 has none); ``…_assignsubmission_onlinetext`` for typed text. (Source:
-mod/assign/classes/downloader.php of moodle.) The id is the worksheet's ``Participant <id>``.
+mod/assign/classes/downloader.php of moodle.) A person's id is the worksheet's ``Participant <id>``;
+a group's is another number, which may be that of some participant. An assignment is one of persons
+or one of teams, but only the default team shows which.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    is_useful,
     together,
 )
 from grader.classroom.imports.names import readable
@@ -38,11 +39,11 @@ def _matching(level: Directory) -> int:
     return sum(_named(entry) is not None for entry in level.entries)
 
 
-def _student(name: str, participant: str) -> StudentIdentity:
-    if not participant:
-        return StudentIdentity(name)
-    shown = f"{NAMELESS} {participant}" if name == NAMELESS else name
-    return StudentIdentity(shown, {"moodle_participant": participant})
+def _student(name: str, number: str, *, of_teams: bool) -> StudentIdentity:
+    if of_teams:
+        return StudentIdentity(name, {"moodle_group": number or "0"})
+    shown = f"{NAMELESS} {number}" if name == NAMELESS else name
+    return StudentIdentity(shown, {"moodle_participant": number})
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
@@ -54,24 +55,24 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             sorting.pass_over(
                 entry, "is not named as Moodle names submissions, so its student is not known"
             )
-        elif named["kind"] == "onlinetext":
+            continue
+        whose = readable(named["name"]), named["id"] or ""
+        if named["kind"] == "onlinetext":
             reason = "is text typed into Moodle, not a file. Ask for the file"
             sorting.passed_over.append((entry.name, reason))
+            people.setdefault(whose, [])
         elif named["kind"] != "file":
             reason = f"is not a file that was handed in (kind: {named['kind']})"
             sorting.passed_over.append((entry.name, reason))
         else:
-            mine = people.setdefault((readable(named["name"]), named["id"] or ""), [])
-            if entry.kind is Kind.FOLDER or is_useful(named["file"] or "", lessons.names):
-                mine.append((entry, named["file"]))
-            else:
-                sorting.pass_over(entry, "does not have the name of a lesson")
-    for (name, participant), parts in people.items():
+            people.setdefault(whose, []).append((entry, named["file"]))
+    of_teams = any(not number for _, number in people)
+    for (name, number), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(
-                (_student(name, participant),),
+                (_student(name, number, of_teams=of_teams),),
                 together(parts),
-                id=participant,
+                id=number,
                 came_as=parts[0][0].name if parts else "",
             )
         )

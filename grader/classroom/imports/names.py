@@ -109,3 +109,9 @@ def forms_of(name: str) -> frozenset[str]:
 
 def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text).split()
+
+
+def letters(text: str) -> str:
+    """Return a name's letters and digits: file names of a download lack other characters."""
+    plain = unicodedata.normalize("NFC", text).casefold()
+    return "".join(filter(str.isalnum, plain))

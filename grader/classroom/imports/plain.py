@@ -2,7 +2,8 @@
 
 * ``alice/``, ``alice.zip``: the folder wins
 * ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded;
-  ``alice_<lesson> (1).py`` has almost a lesson's name
+  ``alice_<lesson> (1).py`` has almost a lesson's name; ``alice.rar`` and ``alice_<lesson>.pdf``
+  can't be read, but are Alice's
 * only ``<lesson>.py`` or ``<lesson>/``: one submission, named after the folder
 """
 
@@ -23,7 +24,7 @@ from grader.classroom.imports.entries import (
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
-from grader.course.submission import meant_name
+from grader.course.near_names import OTHER_ARCHIVES, meant_by
 
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
@@ -50,6 +51,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[str, list[tuple[Entry, str | None, str]]] = {}
     loose = [entry for entry in level.entries if _is_lesson(entry, lessons.names)]
+    nobodys = []
     for entry in level.entries:
         if entry in loose:
             continue
@@ -57,10 +59,15 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         if student:
             people.setdefault(student, []).append((entry, counts_as, kind))
         else:
-            sorting.pass_over(entry, IS_GRADEBOOK if entry.kind is Kind.FOLDER else NO_LESSON)
-    if loose and not people:
+            nobodys.append(entry)
+    one_folder = bool(loose) and not people
+    for entry in nobodys:
+        if not (one_folder and entry.kind is Kind.FILE):
+            sorting.pass_over(entry, _why_nobodys(entry, lessons))
+    if one_folder:
         student = readable(level.name)
-        files = together([(entry, None) for entry in loose])
+        beside = [entry for entry in nobodys if entry.kind is Kind.FILE]
+        files = together([(entry, None) for entry in loose + beside])
         sorting.drafts.append(PendingSubmission((StudentIdentity(student),), files))
         sorting.notes.append(f"the folder contains lessons, so it is one submission: {student}")
         return sorting
@@ -77,6 +84,12 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
+def _why_nobodys(entry: Entry, lessons: Lessons) -> str:
+    if entry.kind is Kind.FOLDER:
+        return IS_GRADEBOOK
+    return NO_STUDENT if meant_by(entry.name, lessons.names) else NO_LESSON
+
+
 def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
     """Return the student (empty if unknown), the name that a file counts as, and its form."""
     if entry.kind is Kind.FOLDER:
@@ -89,14 +102,15 @@ def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
         student = entry.name.removesuffix(name)
         if len(student) > 1 and student != entry.name and student[-1] in SEPARATORS:
             return student[:-1], name, "file"
-    for place, letter in enumerate(entry.name[1:], start=1):
-        rest = entry.name[place + 1 :]
-        if letter in SEPARATORS and meant_name(rest, lessons.names):
-            return entry.name[:place], rest, "file"
+    meant = meant_by(entry.name, lessons.names)
+    if meant and (student := entry.name[: meant.start].rstrip(SEPARATORS)):
+        return student, entry.name[meant.start :], "file"
     for name in lessons.only:
         suffix = PurePosixPath(name).suffix
         if entry.name.endswith(suffix):
             return entry.name.removesuffix(suffix), name, "file"
+    if not meant and (archive := OTHER_ARCHIVES.search(entry.name)):
+        return entry.name[: archive.start()], None, "file"
     return "", None, ""
 
 

@@ -27,7 +27,7 @@ from grader.core.messages import Settings
 from grader.core.report import LessonResult
 from grader.course.course import Course, load_course
 from grader.course.files import folder_files
-from grader.course.submission import read_files
+from grader.course.handed_in import read_files
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 from grader.runtime.text_reader import TextReader
@@ -55,6 +55,7 @@ def grade_folder(
                 files = read_files(
                     folder_files(submission),
                     settings.lessons,
+                    course=[lesson.id for lesson in course.lessons],
                     accept_near_names=settings.accept_near_names,
                     decode=reader.decode,
                 )

@@ -97,7 +97,7 @@ def render_class(
         .generate(
             room=classroom,
             title=title or "The class",
-            passed_over=passed_over,
+            passed_over=[*passed_over, *classroom.passed_over],
             topics=topics(classroom),
             quartiles=quartiles(classroom.scores),
             mean=mean,

@@ -25,6 +25,7 @@ from grader.classroom.gradebook.entry import (
     LessonColumn,
     total_points,
 )
+from grader.classroom.passed_over import passed_over_files
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
@@ -331,6 +332,8 @@ class Classroom:
     missing: list[StudentSummary] = field(default_factory=list)
     limits: list[ClassNote] = field(default_factory=list)
     flags: list[ClassNote] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+    """Files of submissions that were not graded, each with the reason."""
     adjustments: list[tuple[StudentSummary, Adjustment]] = field(default_factory=list)
     sections: dict[str, array[float]] = field(default_factory=dict)
     """The scores by section, as in ``scores``."""
@@ -434,6 +437,7 @@ class _Collector:
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)
         room.unconfined += bool(report.sandbox.missing)
+        room.passed_over += passed_over_files(report, all_of_them=True)
         if report.flags:
             room.flags += [ClassNote(person, "", flag) for flag in report.flags]
             states.add(State.FLAG)

@@ -232,7 +232,8 @@ def test_a_run_ends_with_whom_to_look_at(batch: SmallBatch) -> None:
     )
     batch(roster=batch.folder / "roster.csv")
     said = batch.printed().splitlines()
-    assert "not graded: Dora Day (dora): no lesson file found; expected tiny.py" in said
+    why = "no lesson file found; expected tiny.py. Not graded: notes.txt"
+    assert f"not graded: Dora Day (dora): {why}" in said
     assert "handed in nothing: Zoe Absent" in said
     assert "a file could not be loaded: Carol White" in said
     assert "flagged, for a person to check: bob" in said
@@ -246,6 +247,28 @@ def test_the_mean_leaves_out_a_file_that_was_not_graded_because_of_its_name(
     assert "mean 5 of 10" in batch.printed().splitlines()
     list_adjustments(batch.out, "erin")
     assert "erin: no score yet (earned 0, adjusted by +0)" in batch.printed()
+
+
+def test_files_that_were_not_graded_are_named_wherever_one_looks(batch: SmallBatch) -> None:
+    """On the terminal, on the class page, in the remarks that exports have, and flagged."""
+    batch.hand_in("erin", RIGHT, "20261234_tiny.py")
+    batch.hand_in("alice", "x = 1\n", "tiny_old.py")
+    assert batch() is ExitCode.OK
+    said = batch.printed().splitlines()
+    not_called = "is not called tiny.py, so it was not graded. Hand it in under that name"
+    not_graded = "was not graded, because tiny.py was, as tiny"
+    files = {"erin/20261234_tiny.py": not_called, "alice/tiny_old.py": not_graded}
+    page = (batch.out / "class.html").read_text("utf-8")
+    for path, reason in files.items():
+        assert f"ignored: {path} {reason}" in said
+        assert f"<b>{path}</b> {reason}" in page
+    assert "flagged, for a person to check: alice, erin" in said
+    rows = batch.rows()
+    assert [rows[name]["score"] for name in ("alice", "erin")] == ["10.0", ""]
+    assert rows["alice"]["remarks"] == "tiny: tiny.py was graded, not tiny_old.py"
+    assert rows["erin"]["remarks"] == f"tiny: 20261234_tiny.py {not_called}"
+    assert batch(accept_near_names=True) is ExitCode.OK
+    assert batch.rows()["erin"]["score"] == "10.0"
 
 
 def test_what_was_handed_in_again_is_a_line_and_no_list(batch: SmallBatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import zipfile
 from collections.abc import Mapping
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from factories.downloads import LAYOUTS, Students, write_class, zip_folder
+from factories.downloads import LAYOUTS, Students, encrypted, write_class, zip_folder, zipped
 
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.entries import ClassImport, StudentIdentity
+from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
-from grader.course.submission import digest
+from grader.course.submission import LessonFile, digest
 
 LESSONS = ("tiny", "small")
 FILE = "assignsubmission_file"
@@ -53,14 +54,23 @@ def class_in(root: Path, *paths: str, **texts: str | bytes) -> ClassImport:
 
 
 def read(found: ClassImport) -> dict[str, dict[str, str]]:
-    """Return, by submission and lesson, the text, or the problem in brackets."""
+    """Return, by submission and lesson, the text, or the problem in brackets. A submission without
+    a lesson has only a problem.
+    """
     return {
         one.name: {
             lesson: f"[{file.problem}]" if file.problem else file.text
-            for lesson, file in one.read(LESSONS).items()
+            for lesson, file in files_of(one).items()
         }
         for one in found.handed
     }
+
+
+def files_of(one: Submission) -> dict[str, LessonFile]:
+    try:
+        return one.read(LESSONS)
+    except SubmissionError as error:
+        return {"": LessonFile.wrong("", "", str(error))}
 
 
 def names(found: ClassImport) -> list[str]:
@@ -90,8 +100,10 @@ def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path
     assert names(found) == sorted(CLASS)
     plain = find(write_class("plain", tmp_path / "again", CLASS))
     for one, other in zip(found.handed, plain.handed, strict=True):
-        assert digest(one.read(LESSONS)) == digest(other.read(LESSONS))
+        if one.name != "dave":
+            assert digest(one.read(LESSONS)) == digest(other.read(LESSONS))
     assert read(found)["alice"] == {"tiny": "a = 1\n", "small": "b = 2\n"}
+    assert read(found)["dave"][""].startswith("[no lesson file found; expected tiny.py, small.py.")
     assert found.handed[0].read(["tiny"]).keys() == {"tiny"}
 
 
@@ -133,14 +145,16 @@ def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
-    inner = {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}
+    inner = {"week/tiny.py": "zipped\n", "week/small.py": "zipped\r\n"}
     work = archive(tmp_path / "inner.zip", inner).read_bytes()
     students: Students = {
         "alice": {"work.zip": work, "tiny.py": "loose\n"},
-        "bob": {"tiny.py": "b"},
+        "bob": {"work.zip": work, "tiny.py": "zipped\r\n"},
     }
-    place = write_class(layout, tmp_path / "class", students)
-    assert read(find(place))["alice"] == {"tiny": "loose\n", "small": "zipped\n"}
+    found = read(find(write_class(layout, tmp_path / "class", students)))
+    assert found["bob"] == {"tiny": "zipped\n", "small": "zipped\n"}
+    assert found["alice"]["small"] == "zipped\n"
+    assert "both be this lesson, and they differ" in found["alice"]["tiny"]
 
 
 def test_an_empty_zip_is_an_error_with_a_remedy(tmp_path: Path) -> None:
@@ -185,9 +199,13 @@ FOUND: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "plain",
-        "alice/tiny.py bob.rar carol.tar.gz",
-        "alice",
-        {"bob.rar": "make a zip of it", "carol.tar.gz": "make a zip of it"},
+        "alice/tiny.py bob.rar carol.tar.gz dan_tiny.pdf notes.docx tiny.rar small-new.py",
+        "alice bob carol dan",
+        {
+            "notes.docx": "is not a folder, a zip or a lesson file",
+            "tiny.rar": "is an archive that is not a zip",
+            "small-new.py": "named after a lesson, so its student is not known",
+        },
     ),
     (
         "plain",
@@ -215,12 +233,12 @@ FOUND: list[tuple[str, str, str, dict[str, str]]] = [
         "canvas",
         "김민준_5_50_tiny.py o_neil_6_60_my_own_tiny.py müller_7_70_small.py",
         "müller o_neil 김민준",
-        {"o_neil_6_60_my_own_tiny.py": "does not have the name of a lesson"},
+        {},
     ),
     (
         "canvas",
         "doe_1_text.html roe_LATE_2_link.html poe_3_30_tiny.py",
-        "poe",
+        "doe poe roe",
         {"doe_1_text.html": "text typed into Canvas", "roe_LATE_2_link.html": "a link, not a file"},
     ),
     (
@@ -231,10 +249,12 @@ FOUND: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     (
         "moodle",
-        f"A_1_{FILE}/tiny.py A_1_assignsubmission_onlinetext/x A_1_assignsubmission_comments_c.txt",
-        "A",
+        f"A_1_{FILE}/tiny.py A_1_assignsubmission_onlinetext/x A_1_assignsubmission_comments_c.txt"
+        " B_2_assignsubmission_onlinetext/x",
+        "A B",
         {
             "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
+            "B_2_assignsubmission_onlinetext": "is text typed into Moodle",
             "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in (kind: com",
         },
     ),
@@ -282,10 +302,10 @@ def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
     own = files(tmp_path / "alice", "tiny/tiny.py", "small/small.py")
     assert names(find(own, graded=["tiny"])) == ["alice"]
     hand = find(files(tmp_path / "class", "alice_small.py", "bob.py"), graded=["tiny"])
-    assert [(one.name, [*one.read(["tiny"])]) for one in hand.handed] == [
-        ("alice", []),
-        ("bob", ["tiny"]),
-    ]
+    alice, bob = hand.handed
+    with pytest.raises(SubmissionError, match=r"expected tiny\.py\. Not graded: alice_small\.py"):
+        alice.read(["tiny"])
+    assert [*bob.read(["tiny"])] == ["tiny"]
     canvas = files(tmp_path / "canvas", "doe_1_2_small.py")
     assert find(canvas, graded=["tiny"]).passed_over == ()
 
@@ -311,6 +331,12 @@ def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_pat
     found = class_in(tmp_path / "alice", *paths)
     assert read(found) == {"alice": {"tiny": "x = 1\n", "small": "x = 1\n"}}
     assert found.notes == ("the folder contains lessons, so it is one submission: alice",)
+
+
+def test_what_lies_beside_one_student_s_lessons_is_that_student_s(tmp_path: Path) -> None:
+    found = class_in(tmp_path / "alice", "small.py", "tiny.rar", "photo.jpg")
+    assert (names(found), found.passed_over) == (["alice"], ())
+    assert "tiny.rar is an archive" in read(found)["alice"]["tiny"]
 
 
 def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) -> None:
@@ -387,9 +413,7 @@ def test_of_a_zip_handed_in_again_the_newest_counts(tmp_path: Path) -> None:
 
 
 def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
-    """The forms: a folder, one of an older version, files side by side, hidden names, teams, the
-    default team.
-    """
+    """The forms: a folder, one of an older version, files side by side, hidden names, teams."""
     found = class_in(
         tmp_path,
         f"Jane Doe_101_{FILE}/hw/tiny.py",
@@ -398,13 +422,20 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
         f"Ann Poe_103_{FILE}_small.py",
         f"Participant_104_{FILE}/tiny.py",
         f"Team 5_7_{FILE}/tiny.py",
-        f"Default group_{FILE}/tiny.py",
     )
-    students = ("Ann Poe", "Bob Roe", "Default group", "Jane Doe", "Participant 104", "Team 5")
+    students = ("Ann Poe", "Bob Roe", "Jane Doe", "Participant 104", "Team 5")
     wanted = {name: {"tiny": "x = 1\n"} for name in students}
     wanted["Ann Poe"]["small"] = "x = 1\n"
     assert read(found) == wanted
     assert found.handed[students.index("Jane Doe")].students[0].ids == {"moodle_participant": "101"}
+
+
+def test_beside_moodle_s_default_group_all_numbers_are_those_of_groups(tmp_path: Path) -> None:
+    found = class_in(tmp_path, f"Default group_{FILE}/tiny.py", f"Team 5_7_{FILE}/tiny.py")
+    assert {one.name: one.students[0].ids for one in found.handed} == {
+        "Default group": {"moodle_group": "0"},
+        "Team 5": {"moodle_group": "7"},
+    }
 
 
 # --------------------------------------------------------------------------------------- gradescope
@@ -621,13 +652,15 @@ def test_a_near_name_is_treated_alike_in_every_layout(
     assert (bob.meant, bob.text) == ("", "a = 3\n")
 
 
-def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) -> None:
-    place = files(tmp_path, "alice/Tiny.py", "alice/tiny (1).py", "alice/small.py")
-    (alice,) = find(place, accept_near_names=True).handed
-    tiny = alice.read(LESSONS)["tiny"]
-    assert tiny.ignored
-    assert tiny.problem is not None
-    assert "Tiny.py, tiny (1).py is not called tiny.py" in tiny.problem
+@pytest.mark.parametrize("accept", [False, True])
+def test_two_near_names_of_one_lesson_are_not_guessed_between(accept: bool, tmp_path: Path) -> None:
+    texts = {"alice/Tiny.py": "x = 2\n", "bob/Tiny.py": "x = 1\n"}
+    place = files(tmp_path, "alice/tiny (1).py", "alice/small.py", "bob/tiny (1).py", **texts)
+    alice, bob = (one.read(LESSONS)["tiny"] for one in find(place, accept_near_names=accept).handed)
+    assert (alice.ignored, bob.ignored) == (True, not accept)
+    assert alice.problem is not None
+    assert "Tiny.py" in alice.problem
+    assert "tiny (1).py" in alice.problem
 
 
 def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
@@ -639,12 +672,136 @@ def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
     assert not found.passed_over
 
 
-@pytest.mark.parametrize(
-    "name", ["tinyer.py", "my tiny.py", "tiny(1)2.py", "tiny.pyc", "copy.py", "(1).py", "tiny"]
-)
-def test_other_names_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
-    alice, _ = class_in(tmp_path, f"alice/{name}", "bob/tiny.py").handed
-    assert alice.read(LESSONS) == {}
+NOT_GRADED = {
+    # a name that contains the lesson's, or almost
+    "20261234_tiny.py": "is not called tiny.py",
+    "kim_tiny.py": "is not called tiny.py",
+    "kimtiny_tiny.ipynb": "is not called tiny.ipynb",
+    "tiny.py.txt": "is not called tiny.py",
+    "tiny.txt": "is not called tiny.py",
+    "ti-ny.py": "is not called tiny.py",
+    "TINY.PY": "is not called tiny.py",
+    "tiny final v2.py": "is not called tiny.py",
+    "tiny(1)2.py": "is not called tiny.py",
+    "tiny": "is not called tiny.py",
+    # what can't be read
+    "tiny.rar": "is an archive that is not a zip",
+    "kim_tiny.tar.gz": "is an archive that is not a zip",
+    "work.7z": "is an archive that is not a zip",
+    "work.zip": "is not a readable zip",
+    "tiny.docx": "can't be read as Python",
+    "tiny photo.JPG": "can't be read as Python",
+    # another name
+    "tinyer.py": "does not have the name of a lesson",
+    "copy.py": "does not have the name of a lesson",
+    "tiny_small.py": "does not have the name of a lesson",
+}
+
+
+@pytest.mark.parametrize("layout", [*LAYOUTS, "moodle, flat"])
+def test_what_may_be_an_answer_is_never_a_zero(layout: str, tmp_path: Path) -> None:
+    """Beside a lesson that is graded, each is said with its path and the reason, and is not graded,
+    so that there is no total.
+    """
+    students: Students = {
+        f"s{number:02}": {name: "no zip, but a = 1\n", "small.py": "b = 2\n"}
+        for number, name in enumerate(NOT_GRADED)
+    }
+    place = write_class(layout.removesuffix(", flat"), tmp_path / "class", students)
+    if layout == "moodle, flat":
+        for path in [path for path in place.rglob("*") if path.is_file()]:
+            path.rename(place / f"{path.parent.name}_{path.name}")
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+    found = [one.read(LESSONS) for one in find(place).handed]
+    for (name, reason), read in zip(NOT_GRADED.items(), found, strict=True):
+        tiny = read["tiny"]
+        assert read["small"].text == "b = 2\n"
+        assert (tiny.ignored, tiny.path.endswith(name)) == (True, True), name
+        assert tiny.problem is not None
+        assert reason in tiny.problem
+        assert name in tiny.problem
+
+
+@pytest.mark.parametrize("name", ["tiny.pyc", "test_tiny.py", "conftest.py", ".tiny.py", "README"])
+def test_files_that_belong_to_code_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
+    alice, _ = class_in(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py").handed
+    assert alice.read(LESSONS).keys() == {"small"}
+    assert alice.read(LESSONS)["small"].beside == ()
+
+
+def test_a_file_that_can_not_be_opened_is_not_graded(tmp_path: Path) -> None:
+    packed = encrypted(zipped({"tiny.py": "x = 1\n", "small.py": "x = 1\n"}), "tiny.py")
+    (files(tmp_path, "bob/tiny.py") / "alice.zip").write_bytes(packed)
+    alice = find(tmp_path).handed[0].read(LESSONS)
+    assert (alice["tiny"].ignored, alice["small"].problem) == (True, None)
+    assert "neither damaged nor encrypted" in (alice["tiny"].problem or "")
+
+
+def test_documents_and_pictures_are_beside_the_first_lesson_that_is_missing(tmp_path: Path) -> None:
+    """They can't be a right answer, so the lesson is missing; but they are said."""
+    paths = ("photo.jpg", "deep/notes.txt", "small.py")
+    place = files(tmp_path, *(f"{name}/{path}" for name in ("alice", "bob") for path in paths))
+    files(place, "bob/tiny.py")
+    alice, bob = (one.read(LESSONS) for one in find(place).handed)
+    assert alice["tiny"].path == ""
+    assert alice["tiny"].beside == ("photo.jpg", "deep/notes.txt")
+    assert alice["tiny"].problem == ("there is no tiny.py. Not graded: photo.jpg, deep/notes.txt")
+    assert (bob["tiny"].beside, bob["tiny"].problem) == (("photo.jpg", "deep/notes.txt"), None)
+    assert bob["small"].beside == ()
+
+
+def test_another_lesson_s_file_is_not_the_missing_one(tmp_path: Path) -> None:
+    place = files(tmp_path, "alice/small.py", "alice/tiny_large.py", "bob/tiny.py")
+    course = ("tiny", "small", "tiny_large")
+    found = find_class(place, lessons=course, graded=["tiny", "small"], accept_near_names=True)
+    tiny = found.handed[0].read(LESSONS)["tiny"]
+    assert (tiny.path, tiny.beside) == ("", ("tiny_large.py",))
+
+
+@pytest.mark.parametrize("accept", [False, True])
+def test_the_lesson_s_own_name_comes_before_others_which_are_said(
+    accept: bool, tmp_path: Path
+) -> None:
+    texts = {"alice/tiny_old.py": "x = 2\n", "alice/tiny.pdf": "%PDF"}
+    place = files(tmp_path, "alice/tiny.py", "alice/kim_tiny.py", "bob/tiny.py", **texts)
+    tiny = find(place, accept_near_names=accept).handed[0].read(LESSONS)["tiny"]
+    assert (tiny.text, tiny.problem, tiny.meant) == ("x = 1\n", None, "")
+    assert tiny.others == ("tiny.pdf", "tiny_old.py")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_two_files_of_one_lesson_are_not_guessed_between(layout: str, tmp_path: Path) -> None:
+    """However deep they are. Equal ones are one; the other lessons are graded."""
+    twice = {"tiny.ipynb" if layout == "canvas" else "week5/tiny.py": "x = 2\n"}
+    students: Students = {
+        "alice": {"tiny.py": "x = 1\n", "small.py": "b = 2\n", **twice},
+        "bob": {"tiny.py": "x = 2\n", "small.py": "b = 2\n"},
+    }
+    if layout != "canvas":
+        students["bob"] |= twice
+    alice, bob = (one.read(LESSONS) for one in find(write_class(layout, tmp_path, students)).handed)
+    assert alice["tiny"].ignored
+    assert alice["tiny"].problem is not None
+    assert "may both be this lesson, and they differ" in alice["tiny"].problem
+    assert len(alice["tiny"].others) == 1
+    assert [one.text for one in (alice["small"], bob["tiny"])] == ["b = 2\n", "x = 2\n"]
+    assert bob["tiny"].others == ()
+
+
+def test_a_handout_s_stubs_are_not_the_student_s_files(tmp_path: Path) -> None:
+    place = files(
+        tmp_path / "hw-submissions",
+        "hw-octo/course/exercises/release.toml",
+        "hw-octo/course/exercises/tiny/hints.pdf",
+        "hw-octo/engine/grader/tiny.py",
+        "hw-bo/course/tiny.py",
+        **{"hw-octo/course/exercises/tiny/tiny.py": "stub\n", "hw-octo/tiny/tiny.py": "mine\n"},
+    )
+    octo = next(one for one in find(place).handed if one.name == "octo")
+    (tiny,) = octo.read(["tiny"]).values()
+    assert (tiny.text, tiny.others, tiny.beside) == ("mine\n", (), ())
+    assert read(find(place))["bo"] == {"tiny": "x = 1\n"}
 
 
 def test_a_folder_that_can_not_be_entered_is_that_students_row(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 import pytest
 from factories.gradebook import ALICE
@@ -36,8 +37,13 @@ def test_a_rule_that_is_none_is_answered_with_one_that_is(rule: str) -> None:
 
 @pytest.mark.parametrize("due", ["tomorrow", "2026-12-01", "2026-12-01T23:59", "1.12.2026"])
 def test_a_time_without_its_offset_is_refused(due: str) -> None:
-    with pytest.raises(UsageError, match="offset from UTC"):
+    with pytest.raises(UsageError, match=r"Write it like 2026-12-01|has no offset .*--zone"):
         read_rule(due, None)
+
+
+def test_a_due_date_without_an_offset_is_in_the_class_s_zone() -> None:
+    rule = read_rule("2026-12-01T23:59", None, ZoneInfo("Asia/Seoul"))
+    assert rule.due == "2026-12-01T23:59:00+09:00"
 
 
 @pytest.mark.parametrize(

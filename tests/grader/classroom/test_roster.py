@@ -4,7 +4,9 @@ guessed.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -50,10 +52,18 @@ def test_a_roster_is_read_in_every_encoding_and_with_every_delimiter(
         ),
         ("First name,Surname,ID number,Email address\nMin,Kim,S1,m@x\n", MIN_KIM),
         ("First Name,Last Name,SID,Email\nMin,Kim,S1,m@x\n", MIN_KIM),
+        (
+            "identifier,github_username,github_id,name\nS1,mk,7,Min Kim\n",
+            StudentIdentity("Min Kim", {"id": "S1", "username": "mk", "github_id": "7"}),
+        ),
+        (
+            "Identifier,Status\nParticipant 31,Submitted for grading\n",
+            StudentIdentity("Participant 31", {"moodle_participant": "31"}),
+        ),
         ("username\nmkim\n", StudentIdentity("mkim", {"username": "mkim"})),
         ("Name, id \n Min Kim , 12 \n", StudentIdentity("Min Kim", {"id": "12"})),
     ],
-    ids=["canvas", "moodle", "gradescope", "logins", "by hand"],
+    ids=["canvas", "moodle", "gradescope", "github", "hidden names", "logins", "by hand"],
 )
 def test_headers_of_other_systems_are_known(
     tmp_path: Path, text: str, student: StudentIdentity
@@ -195,18 +205,185 @@ def test_who_handed_nothing_in_is_an_entry_until_something_comes(tmp_path: Path)
         assert book.names() == set()
 
 
-def test_sections_extensions_and_times_are_read_and_a_bad_time_is_said(tmp_path: Path) -> None:
+def test_sections_extensions_and_times_are_read(tmp_path: Path) -> None:
     text = (
         "name,Section,due,submitted_at\n"
         "Ann,A,+2d,2026-03-01T09:00+09:00\n"
-        "Bob,,2026-03-04T00:00Z,\n"
-        "Cal,B,tomorrow,2026-03-01\n"
+        "Bob,,2026-03-04T00:00Z,-\n"
+        'Cal,B,2026-03-04 00:00,"Sunday, 1 March 2026, 9:00 AM"\n'
     )
-    roster = read_roster(write_roster(tmp_path, text))
+    roster = read_roster(write_roster(tmp_path, text), ZoneInfo("Europe/Berlin"))
     assert [one.details for _, one in roster.students] == [
         {"section": "A", "due": "+2d", "handed_in": "2026-03-01T00:00:00+00:00"},
         {"due": "2026-03-04T00:00Z"},
-        {"section": "B"},
+        {
+            "section": "B",
+            "due": "2026-03-04T00:00:00+01:00",
+            "handed_in": "2026-03-01T08:00:00+00:00",
+        },
     ]
-    assert len(roster.problems) == 2
-    assert all("class.csv:4: " in one and "offset from UTC" in one for one in roster.problems)
+
+
+@pytest.mark.parametrize(
+    ("cells", "zone", "said"),
+    [
+        ("+1d,2026-03-01 09:00", None, r"class\.csv:3: '2026-03-01 09:00' has no offset .*--zone"),
+        ("2026-03-01 09:00,-", None, r"has no offset from UTC\. Name the time zone of the class"),
+        ("tomorrow,-", "Asia/Seoul", r"class\.csv:3: 'tomorrow' is not a time\. .*, or \+2d"),
+        (",2026-10-25T02:30", "Europe/Berlin", r"class\.csv:3: .*is twice in Europe/Berlin"),
+        (",2026-03-29T02:30", "Europe/Berlin", r"does not exist in Europe/Berlin"),
+    ],
+)
+def test_a_time_that_can_not_be_read_stops_the_run_with_file_and_line(
+    cells: str, zone: str | None, said: str, tmp_path: Path
+) -> None:
+    """Otherwise a penalty or an extension would be lost among warnings."""
+    path = write_roster(tmp_path, f"name,due,submitted_at\nAnn,,\nBob,{cells}\n")
+    with pytest.raises(UsageError, match=said):
+        read_roster(path, ZoneInfo(zone) if zone else None)
+
+
+WORKSHEETS = {
+    "en": (
+        "Identifier,Full name,Email address,ID number,Status,Group,Last modified (submission)\n"
+        "Participant 31,Ada Ek,a@x.de,7,Submitted for gradingExtension granted until: {0},Crew,{0}",
+        '"Thursday, 3 December 2026, 11:59 PM"',
+    ),
+    "de": (
+        "ID,Vollständiger Name,E-Mail-Adresse,ID-Nummer,Status,Gruppe,Zuletzt geändert (Abgabe)\n"
+        "Teilnehmer/in31,Ada Ek,a@x.de,7,Zur Bewertung abgegebenVerlängerung bis: {0},Crew,{0}",
+        '"Donnerstag, 3. Dezember 2026, 23:59"',
+    ),
+    "fr": (
+        "Identifiant,Nom complet,Adresse de courriel,Numéro d'identification,Statut,Groupe,"
+        "Dernière modification (travail remis)\n"
+        "Participant31,Ada Ek,a@x.de,7,RemisProlongation accordée jusqu'au : {0},Crew,{0}",
+        '"jeudi 3 décembre 2026, 23:59"',
+    ),
+    "es": (
+        "Identificador,Nombre completo,Dirección de correo,Número de ID,Estado,Grupo,"
+        "Última modificación (entrega)\n"
+        "Participante31,Ada Ek,a@x.de,7,EnviadoExtensión concedida hasta: {0},Crew,{0}",
+        '"jueves, 3 de diciembre de 2026, 23:59"',
+    ),
+    "ko": (
+        "식별자,성명,이메일 주소,학번,상태,그룹,마지막 수정됨(제출)\n"
+        "참가자31,Ada Ek,a@x.de,7,제출되었습니다.{0} 까지 연장되었습니다.,Crew,{0}",
+        '"목요일, 3 12월 2026, 11:59 오후"',
+    ),
+}
+
+
+@pytest.mark.parametrize("lang", WORKSHEETS)
+def test_a_grading_worksheet_of_moodle_is_a_roster_in_every_language(
+    lang: str, tmp_path: Path
+) -> None:
+    sheet, moment = WORKSHEETS[lang]
+    text = re.sub(r"([^,\n]*)\{0\}([^,\n]*),Crew", rf'"\1{moment[1:-1]}\2",Crew', sheet)
+    path = write_roster(tmp_path, text.format(moment), "utf-8-sig")
+    (found,) = read_roster(path, ZoneInfo("Europe/Berlin")).students
+    assert found[1] == StudentIdentity(
+        "Ada Ek",
+        {"moodle_participant": "31", "email": "a@x.de", "sid": "7"},
+        {
+            "group": "Crew",
+            "due": "2026-12-03T23:59:00+01:00",
+            "handed_in": "2026-12-03T22:59:00+00:00",
+        },
+    )
+    with pytest.raises(UsageError, match=r"class\.csv:2: .*--zone"):
+        read_roster(path)
+
+
+def missing_in(folder: Path, roster: Roster) -> list[str]:
+    """Return the names of those who handed in nothing, if nobody did."""
+    with Gradebook.open(folder, create=True) as book:
+        enrol(book, ClassImport("plain", ()), roster)
+        return [entry.name for entry in book.entries() if entry.missing]
+
+
+def test_canvas_s_own_rows_are_nobody_and_its_test_student_never_missing(tmp_path: Path) -> None:
+    text = (
+        "Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (12)\n"
+        ",,,,,Manual Posting\n"
+        "    Points Possible,,,,,10\n"
+        '"Kim, Min",7,S1,mkim,A,\n'
+        '"Student, Test",9,,0af3,A,\n'
+    )
+    roster = read_roster(write_roster(tmp_path, text))
+    assert roster.problems == ()
+    assert [(one.name, one.details.get("role")) for _, one in roster.students] == [
+        ("Kim, Min", None),
+        ("Student, Test", "test"),
+    ]
+    assert missing_in(tmp_path, roster) == ["Kim, Min"]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("Student,ID,SIS Login ID,Section", "    Mögliche Punkte,,,"),
+        ("LastName,FirstName,ID,SIS Login ID,Section", "    Points Possible,,,,"),
+        ("Student,ID,Section", "    Points Possible,,"),
+    ],
+)
+def test_the_points_possible_are_nobody(header: str, row: str, tmp_path: Path) -> None:
+    assert read_roster(write_roster(tmp_path, f"{header}\n{row}\n")).students == ()
+
+
+def test_staff_on_gradescope_s_roster_are_never_missing(tmp_path: Path) -> None:
+    text = "First Name,Last Name,SID,Email,Role\nAda,Ek,1,a@x,Student\nTea,Cher,,t@x,Instructor\n"
+    roster = read_roster(write_roster(tmp_path, text))
+    assert missing_in(tmp_path, roster) == ["Ada Ek"]
+
+
+def test_who_is_listed_once_for_each_group_is_one_student(tmp_path: Path) -> None:
+    text = "name,sid,group\nAda,1,A\nBo,2,A\nAda,1,B\nKim,,A\nKim,,A\n"
+    students = read_roster(write_roster(tmp_path, text)).students
+    assert [(line, one.name, one.details["group"]) for line, one in students] == [
+        (2, "Ada", "A; B"),
+        (3, "Bo", "A"),
+        (5, "Kim", "A"),
+        (6, "Kim", "A"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("listed", "handed", "found"),
+    [
+        # the same name, but another id of the same kind: two people
+        ([("Kim", {"sid": "1"})], [("Kim", {"sid": "2"})], []),
+        ([("Kim", {"email": "a@x"})], [("Kim", {"email": "b@x"})], []),
+        ([("Kim", {"canvas_id": "1"})], [("Kim", {"canvas_id": "2"})], []),
+        ([("Kim", {"sid": "7"})], [("Kim", {"sid": "007"})], [2]),
+        # Moodle's numbers are others in each assignment
+        ([("Kim", {"moodle_participant": "1"})], [("Kim", {"moodle_participant": "2"})], [2]),
+        # two on the roster, two in the download, or one of each
+        ([("Kim", {"sid": "1"}), ("Kim", {"sid": "2"})], [("Kim", {})], []),
+        ([("Kim", {"sid": "1"})], [("Kim", {"canvas_id": "1"}), ("Kim", {"canvas_id": "2"})], []),
+        ([("Kim", {"sid": "1"}), ("Kim", {"sid": "2"})], [("Kim", {"sid": "2"})], [3]),
+        (
+            [("Kim", {"sid": "1"}), ("Kim", {"sid": "2"})],
+            [("Kim", {"sid": "2"}), ("Kim", {"sid": "1"})],
+            [3, 2],
+        ),
+        (
+            [("Kim", {"moodle_participant": "1"}), ("Kim", {"moodle_participant": "2"})],
+            [("Kim", {"moodle_participant": "2"}), ("Kim", {"moodle_participant": "3"})],
+            [3],
+        ),
+    ],
+)
+def test_two_people_of_one_name_stay_two(
+    listed: list[tuple[str, dict[str, str]]],
+    handed: list[tuple[str, dict[str, str]]],
+    found: list[int],
+) -> None:
+    """Nobody who may have handed in is listed as having handed in nothing."""
+    roster = [StudentIdentity(*one, {"section": str(k)}) for k, one in enumerate(listed, 2)]
+    those = [(f"s{k}", StudentIdentity(*one)) for k, one in enumerate(handed)]
+    result = matched(roster, *those)
+    lines = [one.details.get("section") for (one,) in result.students.values()]
+    assert [int(line) for line in lines if line] == found
+    if not found:
+        assert all(result.unmatched.values())

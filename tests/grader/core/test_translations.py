@@ -23,8 +23,8 @@ MODULES = """
     classroom/exports/classroom50
     cli/__init__ cli/grade cli/graph cli/help cli/learner cli/notebook cli/options cli/replay
     cli/selection cli/watch cli/watch_screen cli/workspace core/i18n course/course
-    course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
-    render/graph/tracing_process render/terminal
+    course/files course/handed_in course/notebook course/submission judge/debugger judge/runner
+    judge/remote/workers render/graph/tracing_process render/terminal
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "GraphRequestError"}
 SAID = RAISED | {"tr", "wrong", "phrase"}

@@ -23,8 +23,9 @@ from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files
 from grader.course.files import MAX_MEMBERS, FileEntry, member_path, open_zip
+from grader.course.handed_in import read_files
 from grader.course.notebook import MAX_FILE_BYTES
-from grader.course.submission import LessonFile, read_files, read_submission
+from grader.course.submission import LessonFile, read_submission
 
 LESSONS = ("tiny", "small")
 

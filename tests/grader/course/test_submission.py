@@ -136,6 +136,11 @@ def test_a_file_with_almost_the_name_is_ignored_and_comes_with_the_command_that_
     assert shlex.split(run) == ["mv", f"in/{name}", "in/tiny.py"]
 
 
+@pytest.mark.parametrize("name", ["my_tiny_tricks.py", "tiny notes.txt", "tiny.pdf"])
+def test_in_a_folder_a_name_among_other_words_is_nobodys(name: str, tmp_path: Path) -> None:
+    assert read_submission(write_folder(tmp_path, {name: "x"}), LESSONS) == {}
+
+
 def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"})
     assert texts(read_submission(folder, LESSONS)) == {"tiny": "x"}
@@ -537,6 +542,11 @@ def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
         one("c.py", "", "two: c.py and d.py", ("d.py",))
     )
     assert digest({}) != digest(one("tiny.py", ""))
+    beside, other, none = (
+        {"tiny": replace(one("tiny.py")["tiny"], beside=paths)}
+        for paths in (("a.txt",), ("doe_1_2_a.txt",), ())
+    )
+    assert digest(beside) == digest(other) != digest(none)
 
 
 def test_a_digest_is_independent_of_the_order_of_lessons() -> None:

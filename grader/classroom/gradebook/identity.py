@@ -1,0 +1,71 @@
+"""When two records are of one person: ids of the same kind, and names.
+
+Moodle's numbers are special. ``moodle_participant`` holds for one assignment, and in a download it
+may be the number of a group (``moodle_group`` once that is known), so it counts only together with
+a name.
+"""
+
+from __future__ import annotations
+
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import forms_of, letters
+
+Key = tuple[str, str]
+FAMILIES = {
+    "sis_login_id": "username",
+    "login": "username",
+    "sis_user_id": "sid",
+    "student_id": "sid",
+}
+"""Different systems' names for the same kind of id; a roster's ``id`` may be of any kind."""
+OF_A_SCHOOL = {"sis_user_id": "sid", "student_id": "sid"}
+"""Names for the only student number that a person has; logins may differ from system to system."""
+NUMBER, GROUP_NUMBER = "moodle_participant", "moodle_group"
+NO_GROUP = "0"
+"""The number of Moodle's default group: those who are in no group."""
+SHIFTING = frozenset({NUMBER, GROUP_NUMBER, "gradescope_submission", "canvas_anonymous_id", "id"})
+"""Ids that a person has once for each assignment, or that may be of any kind."""
+
+
+def id_keys(student: StudentIdentity) -> set[Key]:
+    """Return the keys of all ids, except Moodle's numbers."""
+    return {
+        (FAMILIES.get(kind, kind), value.strip().casefold())
+        for kind, value in student.ids.items()
+        if kind not in (NUMBER, GROUP_NUMBER)
+    }
+
+
+def number_keys(student: StudentIdentity) -> set[Key]:
+    """Return the keys of a number in Moodle, which a roster may have in a column ``id``."""
+    number = student.ids.get(NUMBER)
+    return {(NUMBER, number), ("id", number)} if number else set()
+
+
+def called_alike(student: StudentIdentity, other: StudentIdentity) -> bool:
+    """Return whether the names agree: the same forms, or the same letters, because Moodle leaves
+    signs out of the names of files. Hidden names consist of a word and the number.
+    """
+    if forms_of(student.name) & forms_of(other.name):
+        return True
+    number = student.ids.get(NUMBER, "")
+    if other.name == number:
+        return letters(student.name).endswith(number)
+    return letters(other.name) in {letters(student.name), letters(f"{student.name} {number}")}
+
+
+def contradict(student: StudentIdentity, other: StudentIdentity, *, numbers: bool = False) -> bool:
+    """Return whether both have an id of the same kind with different values, so that they are two
+    people, even of one name. ``numbers``: Moodle's are those of the same assignment.
+    """
+    shifting = SHIFTING - {NUMBER} if numbers else SHIFTING
+    theirs = {OF_A_SCHOOL.get(kind, kind): _plain(value) for kind, value in other.ids.items()}
+    mine = {OF_A_SCHOOL.get(kind, kind): _plain(value) for kind, value in student.ids.items()}
+    return any(
+        kind not in shifting and theirs.get(kind, value) != value for kind, value in mine.items()
+    )
+
+
+def _plain(value: str) -> str:
+    """Return an id as it is compared; spreadsheet programs drop leading zeros."""
+    return value.strip().casefold().lstrip("0")
