@@ -122,15 +122,26 @@ def beside(student, path, inputs, v, held):
     }
 
 
-def around(student, path, x, held):
+def around(student, path, x, held, once=False):
     """What calls leave of an x that requires no grad, whether the result then requires grad, and
     whether autograd still records; what .grad of a leaf holds afterwards, before it is ``held``;
     whether an inner tensor retains its gradient, and whether a call under no_grad is recorded.
+    With ``once``, only what one call shows.
     """
     function = at(student, path)
     x.grad = copied(held)
     y = function(x)
-    records = torch.is_grad_enabled()
+    seen = {
+        "x": x.requires_grad,
+        "the result": isinstance(y, torch.Tensor) and y.requires_grad,
+        "values": copied(x),
+        "grads": [copied(x.grad)],
+        "records": torch.is_grad_enabled(),
+        "recorded": False,
+        "retains": False,
+    }
+    if once:
+        return seen
     with torch.enable_grad():
         leaf = x.detach().clone().requires_grad_()
         leaf.grad = copied(held)
@@ -140,11 +151,8 @@ def around(student, path, x, held):
         function(inner)
         function(leaf)
     return {
-        "x": x.requires_grad,
-        "the result": isinstance(y, torch.Tensor) and y.requires_grad,
-        "values": copied(x),
-        "grads": [copied(x.grad), copied(leaf.grad)],
-        "records": records,
+        **seen,
+        "grads": [*seen["grads"], copied(leaf.grad)],
         "recorded": isinstance(silent, torch.Tensor) and silent.requires_grad,
         "retains": inner.retains_grad,
     }

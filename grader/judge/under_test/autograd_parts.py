@@ -162,8 +162,9 @@ class UnderTest(FunctionParts):
         grad mode; the result of an x that requires no grad requires none. ``asks`` names some.
         """
         x = inputs[0] if inputs else self.few(dtype)[0].detach()
-        state = self.student.observe("around", self.path, x, torch.ones_like(x))
         facts, wanted = {"called": self.path, "function": self.name}, asks.split()
+        once = not {"grad", "retains"} & {*wanted}
+        state = self.student.observe("around", self.path, x, torch.ones_like(x), once)
         details = {"inputs": {"x": x}}
         for key, what in (("flag", "x"), ("result", "the result")):
             said = {**facts, "what": what}
