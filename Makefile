@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 .PHONY: grade test prove matrix bench pictures clean
 
 grade: $(READY)  ## grade exercises/ and leave report.html
-	@$(BIN)/grade --in exercises --html report.html || [ $$? -eq 1 ]
+	@$(BIN)/grade --in exercises || [ $$? -eq 1 ]
 	@echo "Next: . $(BIN)/activate && cd exercises && grade next"
 
 test: $(READY_TO_TEST)  ## every test, the linters, the types
@@ -39,6 +39,7 @@ bench: $(READY_TO_TEST)  ## the ratios of tests/README.md
 
 $(READY): pyproject.toml .ci/constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; name one: make PYTHON=python3.12")'
+	@mkdir -p $(VENV) || { echo "Name a folder that can be written for the environment: make grade VENV=$${TMPDIR:-/tmp}/gradlings"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing torch and the grader into $(VENV): this takes a minute or more."
 ifeq ($(TORCH),cpu)

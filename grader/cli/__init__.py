@@ -13,6 +13,7 @@ import importlib
 import io
 import sys
 import traceback
+import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -265,7 +266,11 @@ def host_problem(error: OSError) -> str | None:
     return f"{path}{error.strerror}. {remedy}"
 
 
-STAND_INS = dict(zip("✘✔✓◷○●→▶◀─│└├", "x++~o*>><-|`|", strict=True))
+STAND_INS = {
+    **dict(zip("✘✔✓◷○●→▶◀─│└├", "x++~o*>><-|`|", strict=True)),
+    **dict(zip("·◐–—↳×∘∂‘’“”", "-%-->xod''\"\"", strict=True)),
+    **dict.fromkeys("…⋯", "..."),
+}
 """Replacements, which every encoding has, for the letters that our reports are drawn with."""
 HANDLER = "grade.stand_in"
 
@@ -279,9 +284,14 @@ def keep_streams_going() -> None:
 
 
 def stand_in(error: UnicodeError) -> tuple[str, int]:
-    """Handle an encoding error: return a replacement for each letter, or a question mark."""
+    """Handle an encoding error: return a replacement for each letter, without its accents, or a
+    question mark.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(
-        STAND_INS.get(letter, "?") for letter in error.object[error.start : error.end]
-    ), error.end
+    letters = error.object[error.start : error.end]
+    return "".join(STAND_INS.get(letter) or in_ascii(letter) for letter in letters), error.end
+
+
+def in_ascii(letter: str) -> str:
+    return unicodedata.normalize("NFKD", letter).encode("ascii", "ignore").decode() or "?"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,16 @@ from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import canvas, gradescope, moodle, tables
-from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.exports.feedback import comments_table, files_for_canvas, pages_for_moodle
+from grader.classroom.exports.common import NAMED, ExportNote, ExportRequest, Piece
+from grader.classroom.exports.feedback import (
+    comments_table,
+    files_for_canvas,
+    pages_for_folder,
+    pages_for_moodle,
+)
+from grader.classroom.exports.tables import term_table
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
+from grader.classroom.gradebook.marks import note_export
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.similarity import (
@@ -32,10 +40,12 @@ from grader.classroom.statistics.similarity import (
     render_similar,
     similar_pairs,
 )
+from grader.classroom.term_table import term_assignments, term_people
 from grader.cli.batch_screen import Meter
 from grader.cli.gradebook import known_lessons
 from grader.cli.options import PATH, course, course_option, hidden_option
 from grader.core.errors import UsageError
+from grader.core.report import LessonResult, LessonStatus
 from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console, plain_table
@@ -65,7 +75,7 @@ FORMATS = {form.name: form for form in _FORMS}
 @click.option(
     "--scale",
     type=click.FloatRange(0, min_open=True),
-    help="How many points full marks are worth in the export.",
+    help="How many points full marks are worth there; by default the template's maximum.",
 )
 @click.option(
     "--missing-as-zero",
@@ -77,18 +87,41 @@ FORMATS = {form.name: form for form in _FORMS}
 def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
     """Write a gradebook in another system's format.
 
+    For a term with several assignments, csv is a table of people by assignments, with a total by
+    the weights of term.toml.
+
     Example: grade export grades --to canvas --template gradebook.csv
     """
     request, next_step = ExportRequest(**options), FORMATS[name].next_step
     if not next_step and (request.template or request.columns):
         option = "--template" if request.template else "--column"
         raise UsageError(f"{option} works only with --to canvas and --to moodle. Leave it out")
+    if name == "csv" and is_term(out):
+        print(f"Wrote {write_term(out, output)} (csv), the marks of the term.")
+        return
     with Gradebook.open(out) as book:
         entries = in_section(book, request.section)
         target = write_export(
-            entries, book.columns(), name, request=request, folder=out, output=output
+            entries, book.columns(), name, request=request, folder=book.folder, output=output
         )
+        if request.section is None:
+            note_export(book, name)
     print(f"Wrote {target} ({name}). {next_step}".rstrip())
+
+
+def is_term(out: Path) -> bool:
+    """Return whether a folder is that of a gradebook with several assignments."""
+    with Gradebook.open(out, any_of=True) as book:
+        return book.path.parent == out and len(book.assignments()) > 1
+
+
+def write_term(out: Path, target: Path | None) -> Path:
+    """Write the table of a term, by default beside the gradebook; return its path."""
+    target = target or out / "term.csv"
+    with Gradebook.open(out, any_of=True) as book, output(target) as file:
+        for line in term_table(term_people(book), term_assignments(book)):
+            file.write(line)
+    return target
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
@@ -160,10 +193,6 @@ def without_notes(pieces: Iterable[Piece | ExportNote], notes: list[ExportNote])
             yield piece
 
 
-NAMED = 8
-"""How many people one line names; the others are only counted."""
-
-
 def print_notes(notes: Iterable[ExportNote]) -> None:
     """Print notes on standard error; a note about several people takes one line."""
     groups: dict[tuple[bool, str], list[str]] = {}
@@ -179,7 +208,7 @@ AFTER_FEEDBACK = {
     "moodle": "Upload it in Moodle: View all submissions, Upload multiple feedback files in a zip.",
     "canvas": "Upload it in Canvas: the assignment, Upload Submissions. Canvas lists the files"
     " that match no student.",
-    "folder": "There is a page for each graded submission.",
+    "folder": "There is a page for each student of a graded submission.",
 }
 
 NOTHING = (
@@ -206,17 +235,18 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 
     Example: grade feedback grades --to moodle
     """
-    target = target or out / ("feedback" if system == "folder" else f"feedback-{system}.zip")
     notes: list[ExportNote] = []
     with Gradebook.open(out) as book:
-        entries, page_of = ready(book, notes), partial(page_bytes, out, book)
+        name = "feedback" if system == "folder" else f"feedback-{system}.zip"
+        target = target or book.folder / name
+        entries, page_of = ready(book, notes), partial(page_bytes, book.folder, book)
         pieces: Iterator[Piece | ExportNote]
         if system == "moodle":
             pieces = pages_for_moodle(entries, page_of, ExportRequest(template))
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
-            pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
+            pieces = pages_for_folder(entries, page_of)
         written = write_pages(without_notes(pieces, notes), target, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:
@@ -230,8 +260,10 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 
 
 def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[PublicEntry]:
-    """Yield the entries that have a verdict; note the others."""
+    """Yield the entries that have a verdict; note the other submissions."""
     for entry in book.entries():
+        if entry.missing or entry.is_test:
+            continue
         if entry.report is None:
             notes.append(ExportNote("nothing was graded, so there is no page", entry.label))
         elif entry.grader_faults:
@@ -318,14 +350,20 @@ def show_similar(
         Meter(console) as meter,
     ):
         graded = known_lessons(book, lesson)
+        classes = [(book, wrong_answers(book), False)]
+        if older:
+            classes.append((older, wrong_answers(older), True))
         for one in [lesson] if lesson else graded:
-            texts = [Text(owner, text) for owner, _, text in book.texts(one)]
-            if older:
-                texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
+            texts = [
+                Text(owner, text, earlier, (owner, one) in wrong)
+                for those, wrong, earlier in classes
+                for owner, _, text in those.texts(one)
+            ]
             compared += len(texts)
             track = partial(over_lesson, meter, one)
-            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, track)
-        labels = {entry.name: entry.label for entry in book.entries()}
+            stub, *known = known_texts(course.lesson(one))
+            pairs += similar_pairs(one, texts, stub, known, threshold, track)
+        labels = distinct_labels(book.entries())
     pairs.sort(key=rank)
     page = render_similar(
         pairs,
@@ -358,11 +396,37 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
     return meter.over(f"{lesson}: {what}", things)
 
 
+def wrong_answers(book: Gradebook) -> set[tuple[str, str]]:
+    """Return the submission and the lesson of each file in which a check found a mistake."""
+    return {
+        (entry.name, lesson.id)
+        for entry in book.entries()
+        for lesson in entry.lessons
+        if is_wrong(lesson)
+    }
+
+
+def is_wrong(result: LessonResult) -> bool:
+    """Return whether the file can't be loaded or fails a check that is not a bonus."""
+    failed = (check.outcome.group == "wrong" and not check.bonus for check in result.checks)
+    return result.status is LessonStatus.INVALID or any(failed)
+
+
+def distinct_labels(entries: Iterable[GradebookEntry]) -> dict[str, str]:
+    """Return the students of each submission by its name, which is added where they share theirs
+    with others.
+    """
+    labels = {entry.name: entry.label for entry in entries}
+    counts = Counter(labels.values())
+    return {
+        name: label if counts[label] == 1 else f"{label} ({name})" for name, label in labels.items()
+    }
+
+
 def known_texts(lesson: Lesson) -> Iterator[str]:
     """Yield code of a lesson that everybody may have: stub, reference, other right answers."""
     for path in (lesson.stub, lesson.solution):
-        if path.exists():
-            yield path.read_text("utf-8")
+        yield path.read_text("utf-8") if path.exists() else ""
     yield from (cell.source for cell in lesson.accepted)
 
 
@@ -373,16 +437,21 @@ def print_pairs(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
         for pair in pairs[:LISTED]:
             table.add_row(
                 str(pair.lines),
-                f"{pair.share:.0%}",
+                pair.same or f"{pair.share:.0%}",
                 pair.lesson,
                 label_of(pair.one, labels),
-                label_of(pair.other, labels),
+                with_others(pair, labels),
             )
         console.print(table)
     count = counted(len(pairs), "pair")
     if len(pairs) > LISTED:
         count += f" ({len(pairs) - LISTED} of them not in this table)"
     console.print(Line(f"{count} to look at: {page}"))
+
+
+def with_others(pair: Pair, labels: dict[str, str]) -> Line:
+    label = label_of(pair.other, labels)
+    return label.append(f" and {len(pair.others)} more") if pair.others else label
 
 
 def label_of(side: Side, labels: dict[str, str]) -> Line:

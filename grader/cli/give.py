@@ -68,7 +68,7 @@ def give_file(
     with batch_lock(out), Gradebook.open(out) as book:
         owner = book.entry_of(person).name
         place = Path(book.about("place"))
-        entry = find_file(place, file)
+        entry = find_file(place, file) or find_file(place, in_download(book, file))
         if entry is None:
             raise UsageError(
                 f"{file} is not in {place}. Write the path as grade batch shows it, such as"
@@ -82,6 +82,17 @@ def give_file(
             )
         by_hand.give(book, entry.path, lesson, owner, login_name())
         return owner, place, book.about("layout")
+
+
+def in_download(book: Gradebook, path: str) -> str:
+    """Return the path in the download of one that begins with a submission's name, as messages
+    write it.
+    """
+    name, _, rest = path.partition("/")
+    if name not in book.names():
+        return path
+    came_as = book.entry(name).came_as
+    return f"{came_as}/{rest}" if came_as else path
 
 
 def lesson_of(name: str, assigned: list[str]) -> str | None:

@@ -35,7 +35,7 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress, find_workspace
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_side_by_side, grade_submission, repaired
+from grader.runtime.grading import grade_side_by_side, grade_submission, repaired, without_judge
 from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WORTH_A_SECOND_SERVER = 6
-"""With this many lessons, a second import of torch takes less time than it saves."""
+"""With this many lessons, a second fork server, which imports pytest again, takes less time than it
+saves.
+"""
 
 
 @click.command(cls=TranslatedCommand)
@@ -101,7 +103,7 @@ def run(
     page = None if no_html else html_file or default_page()
     tr = engine_catalogue(wanted_language(lang))
     # The fork server starts first: it imports torch while everything else is read.
-    with ForkServerClient() as host:
+    with ForkServerClient(most_lessons=1) as host:
         from grader.cli.workspace import keep
         from grader.render.page import render_page, warm_up
         from grader.render.terminal import make_console
@@ -115,19 +117,27 @@ def run(
             lang=tr.lang,
             prestart=len(chosen.files) > 1,
         )
-        warm_up()
         console = make_console()
-        with waiting(make_console(stderr=True), tr, host):
-            report = grade_chosen(host, found, chosen, settings)
         on_terminal = console if style == "terminal" else None
+        report = None
+        if on_terminal and not json_file:  # others read every check's id
+            report = without_judge(found, chosen.lessons, chosen.files, settings, name=chosen.name)
+        if report:
+            host.close()
+        else:
+            warm_up()
+            with waiting(make_console(stderr=True), tr, host):
+                report = grade_chosen(host, found, chosen, settings)
         with console.capture() as opened:
             kept = keep(found, report, chosen.files, place, tr.lang, console=on_terminal)
 
         def page_of(report: Report) -> str:
             return render_page(report, tr, extras=kept, places=chosen.places)
 
-        unwritten = problem_writing(report, json_file, page, page_of)
-        html = str(page) if page and not unwritten else None
+        unwritten = problem_writing(report, json_file, html_file and page, page_of)
+        # Nobody asked for the default page, so the run does not fail where it can't be written.
+        no_page = None if html_file else problem_writing(report, None, page, page_of)
+        html = str(page) if page and not (unwritten or no_page) else None
         show(report, style, place, console, html=html, tr=tr, places=chosen.places)
         if on_terminal:
             console.file.write(opened.get())
@@ -135,9 +145,12 @@ def run(
         if repair or (repair is None and on_terminal and console.is_terminal):
             final = show_repairs(host, found, report, chosen, settings, place, console, tr)
             if final is not report:
+                page = page if html else None
                 unwritten = unwritten or problem_writing(final, json_file, page, page_of)
     if unwritten:
         raise unwritten
+    if no_page:
+        print(f"grade: {tr(no_page.template, **no_page.facts)}", file=sys.stderr)
     sys.exit(exit_code(report))
 
 
@@ -157,7 +170,7 @@ def grade_chosen(
     started = [host]
 
     def make() -> ForkServerClient:
-        return started.pop() if started else ForkServerClient()
+        return started.pop() if started else ForkServerClient(most_lessons=1)
 
     with contextlib.closing(HostPool(2, make)) as hosts:
         return grade_side_by_side(hosts, course, lessons, files, settings, name=name)
@@ -172,9 +185,12 @@ def problem_writing(
         return json.dumps(report.as_json(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
     problem = None
-    for path, make in ((json_file, json_text), (page, lambda: page_of(report))):
+    for path, make, option in (
+        (json_file, json_text, "--json"),
+        (page, lambda: page_of(report), "--html"),
+    ):
         try:
-            write_file(path, make)
+            write_file(path, make, options=option)
         except UsageError as error:
             problem = problem or error
     return problem

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 
@@ -63,6 +64,12 @@ class TranslatedCommand(click.Command):
     def get_help(self, ctx: click.Context) -> str:
         return super().get_help(ctx).replace(MARK, "")
 
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = show_help
+        return option
+
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, prefix=marked(words_for(ctx)("Usage: ")))
@@ -72,6 +79,24 @@ class TranslatedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_options(self, ctx, formatter, words_for(ctx))
+
+
+def show_help(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    """Print the help, on a terminal in a pager, and end."""
+    if not value or context.resilient_parsing:
+        return
+    text = context.get_help()
+    if sys.stdout.isatty():
+        from rich.text import Text
+
+        from grader.render.terminal import make_console, paged
+
+        console = make_console()
+        with paged(console, words_for(context)):
+            console.print(Text(text))
+    else:
+        click.echo(text)
+    context.exit()
 
 
 def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catalogue) -> None:

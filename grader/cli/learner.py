@@ -22,15 +22,25 @@ from rich.text import Text
 from grader.cli.help import TranslatedCommand
 from grader.cli.options import complete_lesson, course, course_option, lang_option
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
-from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
+from grader.cli.workspace import (
+    IN_NOTEBOOK,
+    Learner,
+    fresh,
+    in_language,
+    readme_name,
+    readme_path,
+    show_end,
+)
 from grader.core.errors import UsageError
+from grader.core.i18n import Catalogue
 from grader.core.scoring import FULL_LESSON
 from grader.core.text import clean, now
 from grader.course.course import Lesson
 from grader.course.progress import LAST_STEP, Progress, next_lesson, opened_by
 from grader.course.stubs import without_markers
-from grader.render.code import FOLDED, compare
-from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
+from grader.course.submission import LessonFile
+from grader.render.code import FOLDED, compare, folded
+from grader.render.terminal import labelled, lesson_table, make_console, paged, points, summary_line
 
 
 def learner_command(name: str, run: Callable[..., None]) -> click.Command:
@@ -60,11 +70,13 @@ def show_lessons(learner: Learner, console: Console) -> None:
             console.print("", Text(tr(error.template, **error.facts), "yellow"), sep="\n")
             return
         message = "No progress is kept in this folder. A folder that keeps it: {command}"
-        console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
+        command = learner.command("grade init my-work")
+        console.print(Text("\n" + tr(message, command=command), "dim"))
         return
     console.print(Text("\n").append_text(summary_line(course, progress, tr)))
     if next_lesson(course, progress) is not None:
-        console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+        command = learner.command("grade next")
+        console.print(Text(tr("What comes next: {command}", command=command), "dim"))
         console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
@@ -99,17 +111,19 @@ def show_next(learner: Learner, console: Console) -> None:
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
     if file is None:
         message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
-        text = tr(message, file=lesson.filename, command=reset)
+        text = tr(message, file=lesson.filename, command=learner.command(reset))
         console.print(Text(f"  {text}", "yellow"))
         return
-    rows = []
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
-    if (learner.folder / readme).exists():
-        rows += [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
-    rows += [(tr("write"), file.path), (tr("grade"), f"grade {lesson.id}")]
-    if IN_NOTEBOOK not in os.environ:
-        rows.append((tr("at every save"), f"grade watch {lesson.id}"))
-    rows.append((tr("a nudge"), f"grade hint {lesson.id}"))
+    reads = [f"grade read {lesson.id}", readme] if (learner.folder / readme).exists() else []
+    if learner.has_keys:
+        rows = [(tr("read"), path) for path in reads[1:]] + [(tr("write"), file.path)]
+    else:
+        rows = [(tr("read") if one is reads[0] else "", one) for one in reads]
+        rows += [(tr("write"), file.path), (tr("grade"), f"grade {lesson.id}")]
+        if IN_NOTEBOOK not in os.environ:
+            rows.append((tr("at every save"), f"grade watch {lesson.id}"))
+        rows.append((tr("a nudge"), f"grade hint {lesson.id}"))
     if opens := opened_by(course, lesson, progress):
         rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))
@@ -153,12 +167,7 @@ def show_readme(learner: Learner, console: Console, name: str | None, answers: b
     text = path.read_text("utf-8")
     shown = Markdown(plain_readme(text, answers=answers), code_theme="ansi_dark")
     console.width = min(console.width, WIDTH)
-    if console.is_terminal:
-        # Without R, less shows the colors as escape codes; F ends it if one screen is enough.
-        os.environ["LESS"] = os.environ.get("LESS") or "FRX"
-        with console.pager(styles=True):
-            console.print(shown)
-    else:
+    with paged(console, tr):
         console.print(shown)
     if not answers and FOLDED.search(text):
         command = f"grade read {lesson.id} --answers"
@@ -216,7 +225,7 @@ def show_hint(
         chosen = "" if lesson_id else f"{lesson.id}  "
         suffix = f"  {which}" if name else ""
         console.print(Text.assemble((chosen, "dim"), (key, "bold"), (suffix, "dim")))
-        if mistake := progress.of(lesson.id).named.get(key):
+        if mistake := in_language(progress.of(lesson.id), lesson, tr.lang).named.get(key):
             found = tr("Your mistake in the last run: {title}", title=clean(mistake))
             console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
@@ -257,9 +266,10 @@ def show_further(
 ) -> None:
     tr = learner.tr
     if step < most:
-        text = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
+        command = learner.command(f"grade hint {lesson.id} {name} --step {step + 1}")
+        text = f"{tr('One step further')}: {command}"
     elif learner.keeps:
-        command = f"grade solution {lesson.id} --give-up"
+        command = learner.command(f"grade solution {lesson.id} --give-up")
         text = tr("That was the last step. The solution: {command}", command=command)
         if others := [other for other in lesson.hints() if other != name]:
             names = ", ".join(others)
@@ -291,7 +301,7 @@ def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], 
             continue
         if found is not None and not yes:
             question = learner.tr("Begin {file} again? A copy is kept", file=found.path)
-            if not agreed(question, lesson):
+            if not agreed(question, lesson, learner.tr):
                 console.print(Text(learner.tr("Nothing was changed.")))
                 continue
         try:
@@ -319,10 +329,11 @@ def same_text(path: Path, text: str) -> bool:
         return False
 
 
-def agreed(question: str, lesson: Lesson) -> bool:
-    """Ask a question; raise UsageError if nobody can answer, as in a notebook."""
+def agreed(question: str, lesson: Lesson, tr: Catalogue) -> bool:
+    """Ask a question; only yes is yes. Raise UsageError if nobody can answer, as in a notebook."""
     try:
-        return click.confirm(question)
+        answer = click.prompt(f"{question} [{tr('y/N')}]", default="", show_default=False)
+        return answer.strip().lower() in ("y", "yes", *tr("y yes").split())
     except click.Abort:
         if sys.stdin is not None and sys.stdin.isatty():
             raise
@@ -367,15 +378,8 @@ def show_solution(learner: Learner, console: Console, name: str, give_up: bool) 
         raise UsageError(tr(message, lesson=lesson.id, command=command))
     reference = without_markers(lesson.solution.read_text("utf-8"))
     file = learner.files(lesson).get(lesson.id)
-    if file is None or file.problem:
-        console.print(Text(reference))
-    else:
-        console.print(
-            Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {tr('the solution')}", "green")),
-            "",
-        )
-        lines = list(compare(file.text, reference, width=console.width))
-        console.print(*lines or [Text(tr("Yours is the same, letter by letter."))], sep="\n")
+    with paged(console, tr):
+        console.print(solution_text(file, reference, tr, console.width), end="")
     if give_up and not mine.complete:
 
         def given_up(progress: Progress) -> Progress:
@@ -383,6 +387,18 @@ def show_solution(learner: Learner, console: Console, name: str, give_up: bool) 
             return progress.having(lesson.id, replace(known, gave_up_at=known.gave_up_at or now()))
 
         learner.keep(given_up)
+
+
+def solution_text(file: LessonFile | None, reference: str, tr: Catalogue, width: int) -> Text:
+    """Return the comparison with a learner's file; without one, the solution."""
+    if file is None or file.problem:
+        lines = [Text(piece) for line in reference.split("\n") for piece in folded(line, width)]
+    else:
+        head = ((f"- {file.path}", "red"), "   ", (f"+ {tr('the solution')}", "green"))
+        same = [Text(tr("Yours is the same, letter by letter."))]
+        compared = list(compare(file.text, reference, width=width))
+        lines = [Text.assemble(*head), Text(), *(compared or same)]
+    return Text("\n").join([*lines, Text()])
 
 
 list_command = learner_command("list", show_lessons)

@@ -61,15 +61,17 @@ def release(folder: Path, lessons: tuple[str, ...], hints: str, course_root: Pat
     released = write_release(found, chosen, folder, hints=hints)
     width = max(len(one.lesson) for one in released)
     for one in released:
-        held = f"{one.held.checks} hidden checks, {one.held.points:g} points"
-        print(f"{one.lesson.ljust(width)}  {one.checks} checks, {one.points:g} points; {held}")
+        here = f"{counted(one.checks, 'check')}, {counted(one.points, 'point')}"
+        held = f"{counted(one.held.checks, 'hidden check')}, {counted(one.held.points, 'point')}"
+        print(f"{one.lesson.ljust(width)}  {here}; {held}")
     print(f"\n{STEPS_SAID[hints]}")
     if hints == "all" and (out := sum(len(hints_that_answer(lesson)) for lesson in chosen)):
-        print(f"{out} hints are left out, because each contains a whole part of a solution.")
+        print(f"Left out, because each has a whole part of a solution: {counted(out, 'hint')}.")
     points, held_points = released_points(released)
     print(
-        f"\n{folder} has {len(released)} lessons. Its checks are worth {points:g} points. The"
-        f" hidden checks, {held_points:g} points, run only where you grade."
+        f"\n{folder} has {counted(len(released), 'lesson')}. Its checks are worth"
+        f" {counted(points, 'point')}. The hidden checks, {counted(held_points, 'point')}, run only"
+        " where you grade."
     )
     print(
         "The reference solutions pass every check in it. It contains no solution and no hidden"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
+from grader.course.files import MAX_MEMBERS, holds_more
 from grader.course.progress import PROGRESS_FILE, find_workspace
 from grader.course.submission import LessonFile, read_submission
 
@@ -27,6 +28,11 @@ BESIDE = (
 )
 ELSEWHERE = "{lesson} is not in this folder. {file} is in {work}. Go there: cd {folder}"
 SEVERAL = "Several work folders are here: {folders}. Go to the one you mean: cd {folder}"
+CROWDED = (
+    "{folder} has no lesson file, such as {file}, among the first {count} files; it is too large to"
+    " be searched. Go to your work folder, or name the file. To make a folder with all lessons:"
+    " grade init my-work"
+)
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
 
 
@@ -174,11 +180,14 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
     for file in read_submission(place, ids).values() if place.is_dir() else ():
         if file.ignored:
             return UsageError(file.template, **file.facts)
+    facts = {"folder": str(place.resolve()), "file": f"{ids[0]}.py"}
+    if place.is_dir() and holds_more(place, MAX_MEMBERS):
+        return UsageError(CROWDED, **facts, count=f"{MAX_MEMBERS:,}")
     message = (
         "{folder} has no lesson file (.py or .ipynb), such as {file}. To make a folder with all"
         " lessons: grade init my-work"
     )
-    return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
+    return UsageError(message, **facts)
 
 
 def are_in_workspace(place: Path, files: Mapping[str, LessonFile]) -> bool:

@@ -82,7 +82,7 @@ def watch(
 
     Example: grade watch custom_sigmoid
     """
-    with ForkServerClient() as host:
+    with ForkServerClient(most_lessons=2) as host:
         # The rest is imported while the server imports torch.
         from grader.cli.watch_screen import WatchSession
         from grader.cli.workspace import Learner
@@ -131,6 +131,7 @@ def run_session(session: WatchSession, saves: Saves, first: str, watched: Iterab
             watcher.stop()
         elif key.lower() == "r":
             session.slow(session.current, 0)
+            session.seeds.pop(session.current, None)  # with new inputs
             watcher.again(session.current)
         else:
             session.pressed(key)

@@ -7,6 +7,7 @@ import os
 import secrets
 import webbrowser
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,9 @@ from grader.core.errors import GraderError, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.messages import Settings
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.text import clean
 from grader.course.submission import LessonFile, read_submission
+from grader.render.code import folded
 from grader.render.editors import run_lines
 from grader.render.page import render_page
 from grader.render.terminal import make_console, show_figures, show_report
@@ -50,6 +53,8 @@ FORWARD_KEYS, BACK_KEYS = (" ", "j"), ("b", "k")
 NEXT_FAILURE, PREVIOUS_FAILURE = ".", ","
 FAILURE_MARKS = tuple({one.mark for one in Outcome if not one.quiet})
 REPORT = "report.html"
+GUTTER = " " * 7
+"""What stands before a line of code: a mark, its number, a gap."""
 
 
 class WatchSession:
@@ -66,10 +71,15 @@ class WatchSession:
         self.interrupted = False
         self.report: Report | None = None
         self.reports: dict[str, Report] = {}
+        self.seeds: dict[str, int] = {}
+        """Each lesson's seed: from save to save the inputs stay the same, so that a change of the
+        verdict comes from a change of the file.
+        """
 
     def begin(self, *, has_keys: bool) -> None:
         """Show that grading begins."""
         self.screen.keys = has_keys
+        self.learner = replace(self.learner, has_keys=has_keys)
         starting = Text(self.tr("Starting …"), "dim")
         self.screen.show(lambda console: console.print(starting), self.notes)
 
@@ -81,8 +91,12 @@ class WatchSession:
             self.interrupted = False
             self.host.close()
         course, lang = self.learner.course, self.tr.lang
-        seed, name = secrets.randbits(32), self.learner.folder.resolve().name
-        settings = Settings(seed, self.sandbox, course.limits, lang=lang, prestart=True)
+        seed = self.seeds.setdefault(lesson, secrets.randbits(32))
+        # with the seed of the last save, the judge knows what each check will ask
+        settings = Settings(
+            seed, self.sandbox, course.limits, lang=lang, prestart=True, planned=True
+        )
+        name = self.learner.folder.resolve().name
         files = {lesson: file} if file else {}
         return grade_submission(
             self.host, course, [course.lesson(lesson)], files, settings, name=name
@@ -150,9 +164,12 @@ class WatchSession:
         checks = self.report.lessons[0].checks if self.report else ()
         failed = {check.source_line for check in checks if not check.outcome.quiet}
         console.print(Text(file.path, "bold"))
-        for number, line in enumerate(file.text.splitlines(), 1):
+        for number, line in enumerate(file.text.split("\n"), 1):
             mark, style = (Outcome.FAILED.mark, "bold red") if number in failed else (" ", "")
-            console.print(Text(f"{mark}{number:4}  {line}", style))
+            first, *others = folded(clean(line.expandtabs(4)), console.width - len(GUTTER))
+            console.print(Text(f"{mark}{number:4}  {first}", style))
+            for piece in others:
+                console.print(Text(GUTTER + piece, style))
 
     def show_figures(self, console: Console) -> None:
         show_figures(console, self.report.lessons if self.report else (), self.tr)
@@ -327,8 +344,9 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
     right = {check.id for check in before.checks if check.outcome is Outcome.PASSED}
     now = {check.id for check in after.checks if check.outcome is Outcome.PASSED}
     others = [(old, new) for old, new in pairs if not {old.id} & (right | now)]
-    begun = sum(is_begun(new) and not is_begun(old) for old, new in others)
-    otherwise = sum(shown(old) != shown(new) for old, new in others) - begun
+    newly = [old.outcome for old, new in others if is_begun(new) and not is_begun(old)]
+    begun, checked = newly.count(Outcome.NOT_STARTED), newly.count(Outcome.SKIPPED)
+    otherwise = sum(shown(old) != shown(new) for old, new in others) - len(newly)
     file, parts = file_change(before, after), []
     if file:
         parts.append(Text(tr(file), "yellow"))
@@ -336,14 +354,17 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
         parts.append(Text(tr("{count} more right", count=gained), "green"))
     if lost := len(right - now):
         parts.append(Text(tr("{count} no longer right", count=lost), "red"))
-    if begun:
+    if begun and not file:
         parts.append(Text(tr("{count} begun, not right yet", count=begun), "yellow"))
+    if checked and not file:
+        parts.append(Text(tr("{count} more checked, not right yet", count=checked), "yellow"))
     if otherwise and not file:
         parts.append(Text(tr("{count} wrong in another way", count=otherwise), "yellow"))
     if not parts:
         return Text(tr("nothing changed since the last run"), "dim")
     if points := round(after.score - before.score, 4):
-        parts.append(Text(tr("{points} points", points=f"{points:+g}"), "bold"))
+        text = "{points} point" if abs(points) == 1 else "{points} points"
+        parts.append(Text(tr(text, points=f"{points:+g}"), "bold"))
     return Text(" · ").join(parts)
 
 

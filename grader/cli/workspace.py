@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -22,10 +23,12 @@ from grader.cli.help import TranslatedCommand
 from grader.cli.options import PATH, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
+from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.core.text import now
 from grader.course.course import Course, Lesson
+from grader.course.lesson_texts import read_mistakes
 from grader.course.notebook import SUFFIX, lesson_notebook
 from grader.course.progress import (
     PROGRESS_FILE,
@@ -39,12 +42,13 @@ from grader.course.progress import (
     update_progress,
 )
 from grader.course.stubs import runnable, without_markers
-from grader.course.submission import LessonFile, read_submission
+from grader.course.submission import LessonFile, digest, read_submission
 from grader.render.code import Readme
 from grader.render.editors import BEGIN, END, PATTERN
 from grader.render.page import LearnerExtras, LessonHistory
 from grader.render.terminal import finish_rows, make_console, show_finish
 
+COMMON_MISTAKES = PACKAGE / "judge" / "common_mistakes.toml"
 IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 """The environment variable that says that a command was typed in a notebook."""
 
@@ -80,6 +84,12 @@ def make_workspace(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = "{folder} exists and is not empty. Choose another name; nothing was changed"
         raise UsageError(tr(message, folder=folder))
+    if (around := find_workspace(folder.resolve().parent)) is not None:
+        message = (
+            "{folder} would be inside the work folder {work}, which has all lessons already."
+            " Choose a place outside of it; nothing was changed"
+        )
+        raise UsageError(tr(message, folder=folder, work=around))
     try:
         for lesson in course.lessons:
             target = folder / lesson.id
@@ -141,7 +151,7 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
         for number, lesson in enumerate(course.lessons, 1)
     )
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
-    return f"# {course.title}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
+    return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
 
 
 def show_first_steps(
@@ -150,7 +160,12 @@ def show_first_steps(
     go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
     first, rows = course.lessons[0].id, [(go, ""), *steps]
     width = max(len(command) for command, what in rows if what) + 3
-    holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
+    count = len(course.lessons)
+    holds = (
+        tr("{folder} holds 1 lesson. Next:", folder=folder)
+        if count == 1
+        else tr("{folder} holds {count} lessons. Next:", folder=folder, count=count)
+    )
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
     readme = readme_name(course.lessons[0].folder, tr.lang)
     begin = tr("Begin with {file}", file=f"{first}/{f'{first}{SUFFIX}' if notebook else readme}")
@@ -233,14 +248,21 @@ def write_tasks(folder: Path) -> None:
     path.write_text(json.dumps(tasks(), indent=2) + "\n", "utf-8", newline="\n")
 
 
+KEYS_FOR = {"grade next": "n", "grade list": "l", "grade hint": "h"}
+"""The keys of ``grade watch`` for commands that begin so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A learner: the course, the folder, whether progress is kept there, the language."""
+    """A learner: the course, the folder, whether progress is kept there, the language, and whether
+    keys are pressed instead of typing commands, as in ``grade watch``.
+    """
 
     course: Course
     folder: Path
     keeps: bool
     tr: Catalogue
+    has_keys: bool = False
 
     @classmethod
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
@@ -259,6 +281,15 @@ class Learner:
             with contextlib.suppress(OSError):
                 update_progress(self.folder, change)
 
+    def command(self, typed: str) -> str:
+        """Return how to give a command here: what to type, or which keys to press."""
+        if not self.has_keys:
+            return typed
+        key = next((key for start, key in KEYS_FOR.items() if typed.startswith(start)), None)
+        if key is None:
+            return self.tr("q, then {command}", command=typed)
+        return self.tr("the key {key}", key=key)
+
     def words(self, lesson: Lesson) -> Catalogue:
         return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
 
@@ -271,15 +302,26 @@ class Learner:
 BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
 
 
-def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Record a grading's outcome and print which lessons it opened; return the progress."""
+def record(
+    learner: Learner,
+    report: Report,
+    console: Console,
+    files: Mapping[str, LessonFile] = MappingProxyType({}),
+) -> Progress:
+    """Record a grading's outcome and print which lessons it opened, and whether none of the
+    ``files`` has changed; return the progress.
+    """
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
+    digests = {lesson: digest({lesson: file}) for lesson, file in files.items()}
 
     def graded(progress: Progress) -> Progress:
         for result in report.lessons:
-            progress = progress.having(result.id, progress.of(result.id).graded(result, at))
+            mine = progress.of(result.id).graded(result, at)
+            if mine.attempts:
+                mine = replace(mine, graded_file=digests.get(result.id))
+            progress = progress.having(result.id, mine)
         begun = [one.id for one in report.lessons if one.status in BEGUN]
         return replace(progress, latest=tuple(begun)) if begun else progress
 
@@ -294,7 +336,19 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
         console.print(Text(message, "yellow"))
         return graded(before)
     show_completed(learner, before, after, report, console)
+    show_unchanged(learner, before, report, digests, console)
     return after
+
+
+def show_unchanged(
+    learner: Learner, before: Progress, report: Report, digests: Mapping[str, str], console: Console
+) -> None:
+    """Ask whether the file is saved if no file that needs work is another than in the last run."""
+    begun = [one for one in report.lessons if before.of(one.id).attempts and one.id in digests]
+    wrong = [one for one in begun if one.status is not LessonStatus.PASSED]
+    if wrong and all(before.of(one.id).graded_file == digests[one.id] for one in wrong):
+        message = "Nothing has changed since the last run: is {file} saved?"
+        console.print(Text(learner.tr(message, file=wrong[0].file), "yellow"))
 
 
 def show_completed(
@@ -319,9 +373,10 @@ def show_completed(
     if opened:
         console.print(Text(tr("This opens: {lessons}", lessons=", ".join(opened))))
     if new[-1].solution.is_file():  # a students' bundle has none
-        command = f"grade solution {new[-1].id}"
+        command = learner.command(f"grade solution {new[-1].id}")
         console.print(Text(tr("Beside the solution: {command}", command=command), "dim"))
-    console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+    following = learner.command("grade next")
+    console.print(Text(tr("What comes next: {command}", command=following), "dim"))
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
@@ -332,7 +387,7 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
     graded = [learner.course.lesson(result.id) for result in report.lessons]
     if following in graded:
         message = "Nothing is written yet. How to begin: {command}"
-        console.print(Text(tr(message, command="grade next"), "dim"))
+        console.print(Text(tr(message, command=learner.command("grade next")), "dim"))
     elif len(graded) == 1 and (file := learner.files(*graded).get(graded[0].id)):
         beside = Path(file.path).parent
         readme = (beside / readme_name(learner.folder / beside, tr.lang)).as_posix()
@@ -341,7 +396,8 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
-    show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
+    course, tr = learner.course, learner.tr
+    show_finish(console, course_summary(course, progress), tr, course.title_in(tr.lang))
 
 
 def keep(
@@ -367,12 +423,13 @@ def keep(
     )
     progress = Progress()
     if learner is not None:
-        progress = record(learner, report, console) if console else learner.progress
+        progress = record(learner, report, console, files) if console else learner.progress
     stories = {}
     for one in report.lessons:
         lesson = course.lesson(one.id)
         readme = found_readme(learner, lesson) if learner and readmes else None
-        stories[one.id] = _story(lesson, one, files.get(one.id), progress.of(one.id), readme)
+        mine = in_language(progress.of(one.id), lesson, lang)
+        stories[one.id] = _story(lesson, one, files.get(one.id), mine, readme)
     reached = course_summary(course, progress)
     finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
     following = next_lesson(course, progress) if learner and learner.keeps else None
@@ -382,6 +439,22 @@ def keep(
         finish,
         learner.words(following)(following.title) if learner and following else "",
     )
+
+
+def in_language(progress: LessonProgress, lesson: Lesson, lang: str) -> LessonProgress:
+    """Return progress with the titles of mistakes in a language. One that had facts in it stays as
+    it was told.
+    """
+    if not progress.mistakes:
+        return progress
+    tr = load_catalogue(lang, lesson.texts(lang))
+    files = filter(None, (lesson.diagnosis, COMMON_MISTAKES))
+    texts = [text for file in files for text in read_mistakes(file)]
+    titles = {text.id: tr.known(text.title) for text in texts if "{" not in text.title}
+    told = {one.title: titles.get(id, one.title) for id, one in progress.mistakes.items()}
+    mistakes = {id: replace(one, title=told[one.title]) for id, one in progress.mistakes.items()}
+    named = {function: told.get(title) or title for function, title in progress.named.items()}
+    return replace(progress, mistakes=mistakes, named=named)
 
 
 def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:

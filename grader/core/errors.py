@@ -136,10 +136,12 @@ class MissingName(Exception):
 class WorkerLost(Told):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``line`` is where in the student's file the worker was, if known.
+    ``line`` is where in the student's file the worker was, if known. ``waits_for`` is the id of an
+    earlier check in which the same function did not end.
     """
 
     line: int | None = None
+    waits_for: str | None = None
 
     def __init__(self, outcome: str, template: str, **facts: Any) -> None:
         super().__init__(template, **facts)

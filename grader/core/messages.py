@@ -140,13 +140,14 @@ class Repair(Record):
 class Envelope(Record):
     """What the fork server itself reads of a job.
 
-    ``lesson`` is the key under which it has the lesson's spec. If the lesson is ``new`` to it, the
-    spec follows.
+    ``lesson`` is the key under which it has a lesson server. If the lesson is ``new`` to it, the
+    spec follows. ``finished`` are the keys of lessons whose servers shall end.
     """
 
     options: WorkerOptions
     lesson: str
     new: bool
+    finished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ class JudgeResult(Record):
     sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
     catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
     ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` are there if they
-    were requested. ``nonce`` is the task's.
+    were requested. ``nonce`` is the task's. ``defines_instead`` is a ``LessonResult``'s.
     """
 
     checks: tuple[CheckResult, ...]
@@ -171,6 +172,7 @@ class JudgeResult(Record):
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
     nonce: str = ""
+    defines_instead: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

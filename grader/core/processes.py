@@ -104,6 +104,13 @@ def isolated_command(module: str, *args: str) -> list[str]:
     return [sys.executable, "-s", "-P", "-X", "utf8", "-c", code, *args]
 
 
+def reap() -> None:
+    """Reap the children that have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def end_process(
     process: subprocess.Popen[bytes], streams: Iterable[IO[bytes] | None], seconds: float
 ) -> None:

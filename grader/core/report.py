@@ -160,7 +160,9 @@ class CheckResult(Record):
     seed: int = 0
     seconds: float = 0.0
     note: str | None = None
-    """For the grader's author: the traceback of a grader fault, or of a rule that raised."""
+    """For the grader's author: the traceback of a grader fault, or of a rule that raised. A fault
+    of the host has none.
+    """
     figures: list[dict[str, Any]] = field(default_factory=list)
     """Figures of the failure as plain data, made by ``figures``."""
     cell: int | None = None
@@ -183,6 +185,11 @@ class CheckResult(Record):
     """Of a hidden check: what may be said where its inputs are not shown."""
     open_evidence: str | None = None
     """Of a hidden check: ``evidence``, if it shows no value."""
+
+    @property
+    def own_fault(self) -> bool:
+        """Whether the grader itself failed, rather than its host, whose message has a remedy."""
+        return self.outcome is Outcome.GRADER_ERROR and self.note is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +217,8 @@ class LessonResult(Record):
     """Paths of other files that may be this lesson, and were not graded."""
     beside: tuple[str, ...] = ()
     """Paths of files that may be any lesson, listed once in a report, and were not graded."""
+    defines_instead: tuple[str, ...] | None = None
+    """Of a file that defines none of the lesson's functions: the public names that it defines."""
 
     @property
     def failures(self) -> list[CheckResult]:
@@ -287,6 +296,11 @@ class Report(Record):
         return tuple(
             c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR
         )
+
+    @property
+    def own_fault(self) -> bool:
+        """Whether any check failed by a fault of the grader itself."""
+        return any(check.own_fault for check in self.grader_faults)
 
 
 def add_up(points: Iterable[float]) -> float:

@@ -46,9 +46,10 @@ def text(value: Any, digits: int = SHORTEST) -> str:
     return str(value)
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: float, noun: str) -> str:
     """Return a count with its noun, which takes an s unless the count is 1."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    number = f"{count:g}" if isinstance(count, float) else str(count)
+    return f"{number} {noun}" if count == 1 else f"{number} {noun}s"
 
 
 def _tagged(value: dict[str, Any], digits: int) -> str:

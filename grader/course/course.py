@@ -17,6 +17,7 @@ import msgspec
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
+from grader.core.i18n import load_catalogue
 from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
@@ -193,21 +194,21 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """Return a lesson by id; raise UsageError that suggests the nearest name, or for a number
-        the lesson at that place of the course.
+        """Return a lesson by id, or by its number in the course; raise UsageError that suggests the
+        nearest name.
         """
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
                 return lesson
+        if wanted.isdecimal() and 0 < int(wanted) <= len(self.lessons):
+            return self.lessons[int(wanted) - 1]
         ids = [lesson.id for lesson in self.lessons]
         near = [one for one in ids if wanted and one.startswith(wanted.lower())]
         is_file = lesson_id.endswith((".py", ".ipynb"))
         near += difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.75 if is_file else 0.5)
         if is_file and not near:
             raise UsageError(NO_FILE, path=lesson_id, command="grade list")
-        if wanted.isdecimal():
-            near = ids[int(wanted) - 1 : int(wanted)]
         if near:
             raise UsageError(MEANT, name=repr(lesson_id), near=near[0], command="grade list")
         raise UsageError(
@@ -215,6 +216,12 @@ class Course:
             name=repr(lesson_id),
             names=", ".join(ids),
         )
+
+    def title_in(self, lang: str) -> str:
+        """Return the title in a language that the course's folder has a catalogue for, or as it
+        is.
+        """
+        return load_catalogue(lang, [self.root / "exercises" / f"{lang}.po"]).known(self.title)
 
     @functools.cached_property
     def hash(self) -> str:

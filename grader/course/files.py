@@ -9,9 +9,11 @@ their authors meant them.
 from __future__ import annotations
 
 import abc
+import collections
 import contextlib
 import enum
 import functools
+import itertools
 import os
 import re
 import stat
@@ -27,7 +29,7 @@ from typing import IO
 from grader.core.errors import SubmissionError
 
 MAX_MEMBERS = 10_000
-"""Entries of one student's zip."""
+"""Entries of one student's zip or folder."""
 MAX_CLASS_MEMBERS = 500_000
 """Entries of the zip of a whole class."""
 MAX_INNER_BYTES = 256 << 20
@@ -144,37 +146,53 @@ def is_skipped(folder: str) -> bool:
     return folder in SKIPPED_FOLDERS or folder.startswith(".")
 
 
-def folder_entries(folder: Path) -> list[Entry]:
-    """Return the entries of a folder, by name; raise OSError if it can't be read."""
+def folder_entries(folder: Path, *, most: int | None = None) -> list[Entry]:
+    """Return the entries of a folder, at most so many, by name; raise OSError if it can't be
+    read.
+    """
     where = str(folder)
     with os.scandir(folder) as found:
-        entries: list[Entry] = [DiskEntry(one.name, _kind(one), where) for one in found]
+        some = itertools.islice(found, most)
+        entries: list[Entry] = [DiskEntry(one.name, _kind(one), where) for one in some]
     return sorted(entries, key=lambda entry: entry.name)
 
 
-def folder_files(root: Path) -> Iterator[FileEntry]:
-    """Yield all files below a folder, sorted, without following links; raise SubmissionError.
+def folder_files(root: Path, *, most: int | None = None) -> Iterator[FileEntry]:
+    """Yield all files below a folder, the least deep first, without following links; raise
+    SubmissionError. ``most`` is how many entries are looked at, unless it is None.
+    """
+    for folder, entries in _folders(root, most):
+        for entry in entries:
+            path = folder / entry.name
+            is_folder = entry.kind is Kind.FOLDER or (entry.kind is Kind.LINK and _is_folder(path))
+            if not is_folder:
+                below = path.relative_to(root).as_posix()
+                yield FileEntry(below, functools.partial(open_inside, path, root))
+
+
+def holds_more(root: Path, most: int) -> bool:
+    """Return whether more entries lie below a folder."""
+    return sum(len(entries) for _, entries in _folders(root, most + 1)) > most
+
+
+def _folders(root: Path, most: int | None) -> Iterator[tuple[Path, list[Entry]]]:
+    """Yield a folder and those below it, each with its entries, until there are ``most`` of them.
 
     Folders may be nested as deeply as the system allows, so this does not recurse.
     """
-    todo = [root]
-    while todo:
-        folder = todo.pop()
+    todo, looked_at = collections.deque([root]), 0
+    while todo and (most is None or looked_at < most):
+        folder = todo.popleft()
         try:
-            entries = folder_entries(folder)
+            entries = folder_entries(folder, most=most and most - looked_at)
         except OSError as error:
             if folder == root:
                 raise SubmissionError(CLOSED, path=str(root), reason=str(error.strerror)) from None
             continue
-        inner = []
-        for entry in entries:
-            path = folder / entry.name
-            if entry.kind is Kind.FOLDER:
-                inner += [] if is_skipped(entry.name) else [path]
-            elif not (entry.kind is Kind.LINK and _is_folder(path)):
-                below = path.relative_to(root).as_posix()
-                yield FileEntry(below, functools.partial(open_inside, path, root))
-        todo += reversed(inner)
+        looked_at += len(entries)
+        inner = (one.name for one in entries if one.kind is Kind.FOLDER)
+        todo += [folder / name for name in inner if not is_skipped(name)]
+        yield folder, entries
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ class LessonProgress:
     history: tuple[ScorePoint, ...] = ()
     repairs: dict[str, str] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)
+    graded_file: str | None = None
+    """The digest of the file that was graded last; None if that is not known."""
 
     @property
     def complete(self) -> bool:

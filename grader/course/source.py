@@ -10,6 +10,7 @@ import collections
 import copy
 import functools
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,16 +85,26 @@ class Source:
         return _parsed(self.text)[1]
 
     @functools.cached_property
-    def error_column(self) -> tuple[int, int] | None:
-        """The line of a syntax error, and its column in that line's text without indentation."""
+    def syntax_error(self) -> SyntaxError | None:
+        """Why Python can't compile the text; None also if it was not tried, as the text is too long
+        or nested too deeply.
+        """
+        if self.too_long:
+            return None
         try:
-            ast.parse(self.text)
+            with warnings.catch_warnings(action="ignore"):
+                compile(self.text, self.filename, "exec", dont_inherit=True)
         except SyntaxError as error:
-            line, column = error.lineno, error.offset
+            return error
         except (ValueError, RecursionError, MemoryError):
             return None
-        else:
-            return None
+        return None
+
+    @functools.cached_property
+    def error_column(self) -> tuple[int, int] | None:
+        """The line of a syntax error, and its column in that line's text without indentation."""
+        error = self.syntax_error
+        line, column = (error.lineno, error.offset) if error else (None, None)
         if not line or not column or line > len(self.lines):
             return None
         whole = self.lines[line - 1]
@@ -224,6 +235,15 @@ class Source:
             node.body[-1].lineno == line and all(map(is_docstring, node.body[:-1]))
             for node in functions
         )
+
+    def function_at(self, line: int) -> int | None:
+        """Return the first line of the innermost function that a line belongs to, if any."""
+        around = [
+            node.lineno
+            for node in self.nodes
+            if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        return max(around, default=None)
 
     def end_of_definitions(self, asked: Collection[str]) -> int:
         """Return the last line on which something is defined that counts: a function or class, an

@@ -27,6 +27,7 @@ from typing import Protocol
 from grader.core.errors import SubmissionError
 from grader.core.report import Record
 from grader.course.files import (
+    MAX_MEMBERS,
     ZIP_SUFFIX,
     FileEntry,
     folder_files,
@@ -249,12 +250,13 @@ def read_submission(
     lesson.
 
     Of several files with one name, the least deep counts; two at the same depth are a problem that
-    names both. In a folder, a file with almost the name of a missing lesson is reported as that
-    lesson, ignored, with the command that renames it. Paths begin at ``place``, or with ``below``.
+    names both. In a folder, at most ``MAX_MEMBERS`` entries are looked at, the least deep first,
+    and a file with almost the name of a missing lesson is reported as that lesson, ignored, with
+    the command that renames it. Paths begin at ``place``, or with ``below``.
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        entries = list(folder_files(place))
+        entries = list(folder_files(place, most=MAX_MEMBERS))
         found = _chosen((entry.within(below) for entry in entries), names)
         return _to_rename(place, entries, names, found, below) | found
     if not place.is_file():

@@ -6,12 +6,15 @@ between versions of Python. If no rule fits, only Python's own message is shown.
 
 from __future__ import annotations
 
+import keyword
 import re
+import unicodedata
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from grader.core.files import read_toml
-from grader.core.i18n import Phrase, phrase
+from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import read
 
 MAX_LINE, MAX_MESSAGE = 400, 400
@@ -35,10 +38,21 @@ RULES = tuple(
 )
 
 
+def sentence(kind: str, message: str, line: str, tr: Catalogue) -> str:
+    """Return what a syntax error means, if that is known, with Python's own words."""
+    known = explain(message, line)
+    said = f"{kind}: {message}"
+    return f"{tr(known.template, **known.facts)} ({said})" if known else said
+
+
 def explain(message: str, line: str) -> Phrase | None:
     """Return what a syntax error means, from Python's message and the text of its line."""
     line = line.strip() if len(line) <= MAX_LINE else ""
     message = message[:MAX_MESSAGE]
+    return by_rule(message, line) or by_key(message) or by_word(message, line)
+
+
+def by_rule(message: str, line: str) -> Phrase | None:
     for rule in RULES:
         found = re.search(rule.message, message)
         seen = re.search(rule.line, line)
@@ -46,3 +60,53 @@ def explain(message: str, line: str) -> Phrase | None:
             facts = {**found.groupdict(), **seen.groupdict()}
             return phrase(rule.template, **{key: text.strip() for key, text in facts.items()})
     return None
+
+
+KEYS = {
+    **dict.fromkeys("−–—‐", "-"),
+    **dict.fromkeys("×·", "*"),
+    "÷": "/",
+    "²": "**2",
+    "³": "**3",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "→": "->",
+    "…": "...",
+    "´": "'",
+}
+"""What to type for characters that look like Python's, or stand for the same in formulas."""
+
+
+def by_key(message: str) -> Phrase | None:
+    """Say which key is meant by a character that Python does not know."""
+    found = re.search("invalid character '(?P<character>.)'", message)
+    if found is None:
+        return None
+    character = found["character"]
+    key = KEYS.get(character) or unicodedata.normalize("NFKC", character)
+    if key.isascii():
+        template = "Python does not know the character {character}. Type {key} instead."
+        return phrase(template, character=character, key=key)
+    template = "Python does not know the character {character}. Delete it, and type what is meant."
+    return phrase(template, character=character)
+
+
+BEGINNINGS = """
+assert break class continue def del elif else except finally for from global if import lambda pass
+raise return try while with yield
+""".split()
+
+
+def by_word(message: str, line: str) -> Phrase | None:
+    """Recognize a misspelt or capitalized keyword at the beginning of a line."""
+    found = re.match(r"\w+", line)
+    if found is None or "invalid syntax" not in message or keyword.iskeyword(found[0]):
+        return None
+    near = get_close_matches(found[0].lower(), BEGINNINGS, n=3, cutoff=0.66)
+    # Two swapped letters are the likelier slip.
+    near.sort(key=lambda word: sorted(word) != sorted(found[0].lower()))
+    if not near:
+        return None
+    template = "{word} is not a word of Python. Did you mean {near}?"
+    return phrase(template, word=found[0], near=near[0])

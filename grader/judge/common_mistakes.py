@@ -16,18 +16,23 @@ import re
 from collections.abc import Collection, Iterator
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from grader.core.i18n import phrase
+from grader.core.errors import StudentCodeError
+from grader.core.i18n import Catalogue, phrase
+from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
-from grader.course.source import arguments_of
+from grader.course.source import Source, arguments_of
+from grader.judge import python_errors
 from grader.judge.describe import dtype_name
-from grader.judge.diagnosis import Failure, groups_in_error, mistake_of, same
+from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_of, same
 from grader.judge.exception_verdicts import WROTE, Facts
 from grader.judge.figures import copies_of
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import Student
 from grader.worker.wire.values import Opaque
@@ -678,8 +683,25 @@ def common_gradient_shape(failure: Failure, student: Student) -> Facts | None:
     return {**facts, "advice": phrase(advice)}
 
 
-COMMON = tuple(
-    mistake_of(text, None if text.patterns else globals()[text.id])
-    for text in read_mistakes(Path(__file__).with_name("common_mistakes.toml"))
-)
+TEXTS = read_mistakes(Path(__file__).with_name("common_mistakes.toml"))
+RULES = globals() | vars(python_errors)
+COMMON = tuple(mistake_of(text, None if text.patterns else RULES[text.id]) for text in TEXTS)
 """The mistakes that every lesson recognizes, in the order in which they are tried."""
+SEEN_IN_ERRORS = tuple(
+    mistake
+    for text, mistake in zip(TEXTS, COMMON, strict=True)
+    if text.patterns or text.id in vars(python_errors)
+)
+"""Those for which the exception and the file's text are enough."""
+
+
+def explain_error(error: StudentCodeError, source: Source, tr: Catalogue) -> str | None:
+    """Return what to do about an exception, also one from loading a file; None if not known."""
+    failure = Failure(
+        Outcome.ERROR, error=error, check="", about="", reference=NOBODY, draw=RandomInputs(0)
+    )
+    found, _ = diagnose(SEEN_IN_ERRORS, failure, cast(Student, SimpleNamespace(source=source)), tr)
+    return found.evidence if found else None
+
+
+NOBODY = cast(Student, SimpleNamespace(source=Source("", "")))

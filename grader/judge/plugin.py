@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, MissingName, UndefinedTruth
+from grader.core.errors import EngineFault, MissingName, UndefinedTruth, WorkerLost
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
 from grader.core.report import CheckResult, Outcome
@@ -46,7 +46,7 @@ from grader.judge.local_student import Reference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student, student_error
 from grader.judge.replay import NoLiteral, Recorder, ScriptWriter
-from grader.judge.results import DIAGNOSED, Results, title
+from grader.judge.results import DIAGNOSED, Results
 from grader.worker.wire.values import explain
 
 EXPECTS_NAN = (
@@ -113,7 +113,10 @@ class LessonPlugin:
         self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
 
     def id_of(self, item: pytest.Item) -> str:
-        return f"{self.lesson.id}.{item.name.removeprefix('test_')}"
+        return self.id_of_name(item.name)
+
+    def id_of_name(self, name: str) -> str:
+        return f"{self.lesson.id}.{name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a check, unless nothing was loaded or started, or a needed check did not pass."""
@@ -208,11 +211,9 @@ class LessonPlugin:
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
-            (needed,) = (one for one in run.check.item.session.items if one.name == str(error))
-            facts = {"needed": run.tr(title(needed))}
-            return CheckVerdict(
-                Outcome.SKIPPED, "waits for: {needed}", facts, needs=self.id_of(needed)
-            )
+            return self.waits(run, self.id_of_name(str(error)))
+        if isinstance(error, WorkerLost) and error.waits_for not in (None, run.check.id):
+            return self.waits(run, error.waits_for)
         if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
             return CheckVerdict(Outcome.NOT_STARTED)
         if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
@@ -221,6 +222,12 @@ class LessonPlugin:
             return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
         session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
+
+    @staticmethod
+    def waits(run: SubmissionRun, needed: str) -> CheckVerdict:
+        """Return the verdict on a check that waits for an earlier one, given its id."""
+        facts = {"needed": run.results[needed].title}
+        return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", facts, needs=needed)
 
     @staticmethod
     def left_out(spec: CheckSpec, error: MissingName) -> bool:

@@ -20,7 +20,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,11 +31,12 @@ from pytest_jsonreport.plugin import JSONReport
 from grader.core.errors import CourseError, EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
-from grader.core.report import Outcome
+from grader.core.report import CheckResult, Outcome
 from grader.course.course import Lesson, lesson_of
-from grader.course.source import Source, dotted_name
+from grader.course.source import Source, bound_names, dotted_name
 from grader.course.stubs import without_markers
-from grader.course.syntax_errors import explain
+from grader.course.syntax_errors import sentence
+from grader.judge.common_mistakes import explain_error
 from grader.judge.examples import SubmissionRun, find_returned_lines, sign
 from grader.judge.plugin import LessonPlugin
 from grader.judge.random_inputs import Seeds
@@ -118,6 +119,9 @@ class Judge:
             script=run.script,
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
             nonce=task.nonce,
+            defines_instead=None
+            if invalid
+            else defined_instead(session.source, run.results.values()),
         )
 
     def plans_for(
@@ -200,11 +204,27 @@ def load_submission(
     return None
 
 
+MOST_NAMES = 20
+
+
+def defined_instead(source: Source, results: Collection[CheckResult]) -> tuple[str, ...] | None:
+    """Return the first public names that a file defines if it defines none of the functions that
+    the checks are about; else None.
+    """
+    asked = {result.function.split(".")[0] for result in results}
+    if asked & {*bound_names(source.tree), *source.imports}:
+        return None
+    if any(result.outcome not in (Outcome.FAILED, Outcome.SKIPPED) for result in results):
+        return None  # they come from elsewhere, such as an import of everything
+    return tuple(name for name in source.definitions if not name.startswith("_"))[:MOST_NAMES]
+
+
 def load_error_text(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
-    """Return the text of an exception from loading a file, a syntax error's explanation first."""
-    if error.is_a("SyntaxError") and (explained := explain(error.message, source.line(error.line))):
-        return f"{tr(explained.template, **explained.facts)} ({error})"
-    return str(error)
+    """Return the text of an exception from loading a file, its explanation first."""
+    if error.is_a("SyntaxError"):
+        return sentence(error.type_name, error.message, source.line(error.line), tr)
+    explained = explain_error(error, source, tr)
+    return f"{explained} ({error})" if explained else str(error)
 
 
 PYTEST_OPTIONS = (

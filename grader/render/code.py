@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import chop_cells
+from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from grader.core.text import clean
@@ -120,8 +120,30 @@ def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
             yield Text("⋯", "cyan")
             continue
         mark, rest = line[0], clean(line[1:].expandtabs(4))
-        for number, piece in enumerate(chop_cells(rest, max(8, width - 2)) or [""]):
+        for number, piece in enumerate(folded(rest, width - 2)):
             yield Text(f"{mark if number == 0 else '↳'} {piece}", STYLES[mark])
+
+
+NARROW = 8
+
+
+def folded(line: str, width: int) -> list[str]:
+    """Return a line of code in pieces that fit into a width, broken at spaces where that is
+    possible. All pieces are indented like the line.
+    """
+    indentation = line[: len(line) - len(line.lstrip())]
+    room = width - len(indentation)
+    if room < NARROW:
+        return chop_cells(line, max(NARROW, width)) or [""]
+    pieces, rest = [], line.strip()
+    while cell_len(rest) > room:
+        whole = chop_cells(rest, room)[0]
+        end = whole.rfind(" ") + 1 or len(whole)
+        if rest[len(whole) : len(whole) + 1] == " ":
+            end = len(whole)
+        pieces.append(indentation + rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*pieces, indentation + rest]
 
 
 FOLDED = re.compile(

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
 from grader.core.text import clean, values_text
 from grader.render.page import (
-    HELD_BACK,
     OWN_FAULT,
     counted_outcomes,
+    held_back,
     looks_like,
     place,
     points_waiting,
@@ -102,7 +102,7 @@ def command(
 
 
 def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
-    if check.outcome is Outcome.GRADER_ERROR:
+    if check.own_fault:
         return tr(OWN_FAULT)
     lines = [check.message or tr(check.outcome.word)]
     if check.expected is not None:
@@ -119,8 +119,8 @@ def step_summary(report: Report, tr: Catalogue) -> str:
         "",
     ]
     if report.held_checks:
-        lines += [tr(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
-    if report.grader_faults:
+        lines += [held_back(report, tr), ""]
+    if report.own_fault:
         lines += [tr(OWN_FAULT), ""]
     lines += [f"| {tr('lesson')} | {tr('points')} | |", "|---|---:|---|"]
     lines += [

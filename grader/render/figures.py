@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,12 @@ MOST_LINES = 12
 WORST = 5
 
 
+MOST_HALF, MOST_WHOLE = 680, 1370
+"""Widths in pixels. A drawing may shrink to 62 percent: then its text is 8 pixels high. The page's
+column has 850 pixels.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """A drawing on a page: caption, escaped SVG, the same as text or table rows, and a legend."""
@@ -39,6 +46,15 @@ class Panel:
     rows: tuple[tuple[str, ...], ...] = ()
     heads: tuple[str, ...] = ()
     marks: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def size(self) -> str:
+        """``half`` for a drawing that is still readable beside another one, ``whole`` if it needs
+        the page's width; empty if it scrolls.
+        """
+        width = re.search(r' width="(\d+)"', self.svg)
+        pixels = int(width[1]) if width else MOST_WHOLE
+        return "half" if pixels <= MOST_HALF else "whole" if pixels < MOST_WHOLE else ""
 
 
 def panels(data: object, tr: Catalogue) -> list[Panel]:

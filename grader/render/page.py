@@ -12,9 +12,11 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -128,7 +130,8 @@ def environment() -> jinja2.Environment:
     env.globals |= {
         "Outcome": Outcome,
         "own_fault": OWN_FAULT,
-        "held_back": HELD_BACK,
+        "held_back": held_back,
+        "told_once": told_once,
         "pair": values_text,
         "anchor": anchor,
         "by_function": by_function,
@@ -180,6 +183,14 @@ class LessonHistory:
         if check.cell is not None or not line or (check.source_text or "") not in line[0]:
             return []
         return excerpt(self.source, number)
+
+    def caret(self, check: CheckResult) -> str:
+        """Return a caret to stand below the check's line in an excerpt; empty without a column."""
+        if not check.source_column:
+            return ""
+        line = self.source.split("\n")[(check.source_line or 1) - 1]
+        indentation = line[: len(line) - len(line.lstrip())].expandtabs(4)
+        return indentation + " " * (check.source_column - 1) + "^"
 
     def comparison(self) -> list[DiffRow]:
         return beside(self.source, self.solution) if self.source and self.solution else []
@@ -407,16 +418,22 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     """Return a sentence on the points that wait for a failed check; empty if there are none."""
-    if check.outcome.group != "wrong":
+    points = waiting_points(lesson).get(check.id) if check.outcome.group == "wrong" else None
+    if not points:
         return ""
-    skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
-    needed = {one.id: needed_failure(one, lesson) for one in skipped}
-    waiting = [one for one in skipped if (root := needed[one.id]) and root.id == check.id]
-    _, points, _, _ = lesson_score(waiting)
     if points == 1:
         return tr("1 point waits for this check: it can come back with one fix")
     sentence = "{points} points wait for this check: they can come back with one fix"
-    return tr(sentence, points=f"{points:g}") if points else ""
+    return tr(sentence, points=f"{points:g}")
+
+
+def waiting_points(lesson: LessonResult) -> dict[str, float]:
+    """Return the points, without bonus, that wait for each failed check, by its id."""
+    waiting: dict[str, list[CheckResult]] = {}
+    for check in lesson.checks:
+        if check.outcome is Outcome.SKIPPED and (needed := needed_failure(check, lesson)):
+            waiting.setdefault(needed.id, []).append(check)
+    return {needed: lesson_score(those)[1] for needed, those in waiting.items()}
 
 
 OWN_FAULT = (
@@ -427,6 +444,20 @@ HELD_BACK = (
     "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
     " graded."
 )
+ONE_HELD_BACK = (
+    "1 check, worth {points} of the points, doesn't run in this bundle; it runs where your work is"
+    " graded."
+)
+
+
+def held_back(report: Report, tr: Catalogue) -> str:
+    """Return a sentence about the checks that do not run here."""
+    points = f"{report.held_points:g}"
+    if report.held_checks == 1:
+        return tr(ONE_HELD_BACK, points=points)
+    return tr(HELD_BACK, count=report.held_checks, points=points)
+
+
 LEGEND = {
     "✘": "wrong: another result, a raised exception, or a crash",
     "◷": "it took too long",
@@ -458,7 +489,7 @@ def anchor(check_id: str) -> str:
 
 def reason(check: CheckResult, tr: Catalogue) -> str:
     """Return the name of the mistake behind a failure if there is one, else the message."""
-    if check.outcome is Outcome.GRADER_ERROR:
+    if check.own_fault:
         return tr(OWN_FAULT)
     return check.diagnosis_title or check.message or tr(check.outcome.word)
 
@@ -467,8 +498,20 @@ def looks_like(check: CheckResult, tr: Catalogue) -> str:
     """Return a failure's mistake, with its evidence unless withheld; empty if it is not known."""
     if not check.diagnosis_title:
         return ""
-    named = f"{tr('Looks like')}: {check.diagnosis_title}"
-    return f"{named}. {check.evidence}" if check.evidence else named
+    return f"{tr('Looks like')}: " + ". ".join(filter(None, told_once(check)))
+
+
+ALIKE = 0.72
+"""From this ratio of difflib on, a sentence says what a title says."""
+SENTENCE_END = re.compile(r"(?<=[.:])\s")
+
+
+def told_once(check: CheckResult) -> tuple[str, str]:
+    """Return a mistake's title and its evidence; no title if the evidence begins with it."""
+    title, evidence = check.diagnosis_title or "", check.evidence or ""
+    first = SENTENCE_END.split(evidence, maxsplit=1)[0]
+    alike = SequenceMatcher(None, title.lower(), first.lower()).ratio() >= ALIKE
+    return "" if alike else title, evidence
 
 
 def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
@@ -511,11 +554,14 @@ def comments_elsewhere(
 
 
 def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalogue) -> str:
-    """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+    """Return ``custom_sigmoid.py:14``, or of a notebook the cell and the line in it. The cell is
+    said to be counted, because Jupyter numbers cells by when they ran.
+    """
     line = where.source_line if isinstance(where, CheckResult) else where.line
     if where.cell is None:
         return f"{lesson.file}:{line}"
-    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=where.cell, line=line)
+    template = "{file}, cell {cell} from the top, line {line}"
+    return tr(template, file=lesson.file, cell=where.cell, line=line)
 
 
 ONLY_THIS = (

@@ -5,8 +5,10 @@ Control characters from students' code are removed.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -36,15 +38,16 @@ from grader.course.progress import (
 )
 from grader.render.figures import figure_lines
 from grader.render.page import (
-    HELD_BACK,
     OWN_FAULT,
     counted_outcomes,
+    held_back,
     host_limitations,
     place,
     points_waiting,
     reason,
     repair_message,
     repaired_line,
+    told_once,
 )
 
 INDENT = 4
@@ -68,6 +71,20 @@ PANEL_WIDTH = 64
 def make_console(*, stderr: bool = False) -> Console:
     """Return a console that does not interpret text as markup."""
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
+
+
+@contextlib.contextmanager
+def paged(console: Console, tr: Catalogue) -> Iterator[None]:
+    """On a terminal, show what a block prints in a pager if it takes more than one screen."""
+    if not console.is_terminal:
+        yield
+        return
+    # Without R, less shows colors as escape codes; F ends it if one screen is enough; Ps is the
+    # prompt, which a dollar sign ends.
+    keys = tr("space shows more, q ends this")
+    os.environ["LESS"] = os.environ.get("LESS") or f"FRXPs{keys}$"
+    with console.pager(styles=True):
+        yield
 
 
 def show_report(
@@ -201,7 +218,7 @@ class Lines:
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
         if check.evidence:
-            named = clean(f"{check.diagnosis_title}. {check.evidence}")
+            named = clean(". ".join(filter(None, told_once(check))))
             yield Text.assemble((tr("Looks like") + ": ", "bold"), named)
         elif check.message:
             yield message
@@ -243,10 +260,15 @@ class Lines:
         return []
 
     def print_labelled(self, rows: list[tuple[str, str]]) -> None:
-        """Print rows of a label and a text; commands are not wrapped."""
+        """Print rows of a label and a text; commands are not wrapped, so one that does not fit
+        beside its label has a line of its own, not indented if it is longer still.
+        """
         width = max(cell_len(label) for label, _ in rows) + 2
         for label, command in rows:
             line = " " * INDENT + set_cell_size(label, width) + command
+            if cell_len(line) > self.console.width:
+                indentation = min(INDENT, max(0, self.console.width - cell_len(command)))
+                line = f"{' ' * INDENT}{label}\n{' ' * indentation}{command}"
             self.console.print(Text(line, "dim"), soft_wrap=True)
 
 
@@ -265,6 +287,8 @@ class Page(Lines):
             total.append("  " + tr("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
             held = tr("{points} points held back", points=points(report.held_points))
+            if report.held_points == 1:
+                held = tr("1 point held back")
             total.append("  " + held, "yellow")
         if html:
             total.append(f"   {html}")
@@ -280,9 +304,8 @@ class Page(Lines):
             full = tr("{count} wrong checks are shown in full in {page}", count=count, page=html)
             self.console.print(Text(full, "dim"))
         if report.held_checks:
-            held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
-            self.console.print(Text(held, "yellow"))
-        if report.grader_faults:
+            self.console.print(Text(held_back(report, tr), "yellow"))
+        if report.own_fault:
             self.console.print(Text(tr(OWN_FAULT), "magenta"))
         for sentence in host_limitations(report.sandbox, tr):
             self.console.print(Text(sentence, "yellow"))
@@ -455,9 +478,10 @@ def lesson_table(
 
 def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
     so_far = course_summary(course, progress)
-    counted = tr(
-        "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
-    )
+    text = "{complete} of {lessons} lessons complete"
+    if so_far.lessons == 1:
+        text = "{complete} of 1 lesson complete"
+    counted = tr(text, complete=so_far.complete, lessons=so_far.lessons)
     bonus = " " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""
     return Text(f"{counted} · {points(so_far.score)} / {points(so_far.max_score)}{bonus}")
 

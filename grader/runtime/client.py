@@ -5,13 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 from dataclasses import replace
-from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import CourseError, EngineFault, HostOutOfMemory, SandboxRefused
 from grader.core.messages import (
@@ -24,19 +19,10 @@ from grader.core.messages import (
     Task,
     answer_from_json,
 )
-from grader.core.processes import (
-    OUT_OF_MEMORY,
-    end_process,
-    has_children,
-    isolated_command,
-    oom_kills,
-    scrubbed_environment,
-)
+from grader.core.processes import OUT_OF_MEMORY, has_children, oom_kills
 from grader.core.report import Outcome, Record
 from grader.course.course import Lesson
-from grader.runtime import FORK_SERVER
-from grader.worker.sandbox import hide
-from grader.worker.sandbox.scratch import remove_scratch_of
+from grader.runtime.server_process import ServerProcess, start_server
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
@@ -47,33 +33,31 @@ class ForkServerClient:
     """One fork server. It starts at once, imports torch meanwhile, and is replaced if it dies.
 
     With ``own_session``, Ctrl-C on a terminal reaches only the caller, which decides what to do
-    with a running job.
+    with a running job. Lesson servers stay for later submissions, but only those of the last
+    ``most_lessons``.
     """
 
-    def __init__(self, mode: str | None = None, *, own_session: bool = False) -> None:
+    def __init__(
+        self, mode: str | None = None, *, own_session: bool = False, most_lessons: int | None = None
+    ) -> None:
+        self.most_lessons = most_lessons
         self._mode = mode or default_mode()
         self._own_session = own_session
         self._abandoned = False
-        self._process: subprocess.Popen[bytes] | None = None
-        self._jobs: BinaryIO
-        self._results: BinaryIO
-        self._log: IO[bytes] | None = None
-        self._lessons: set[str] = set()
+        self._process: ServerProcess | None = None
+        self._lessons: list[str] = []
         self._unsettled = False
         self._oom_kills = 0
         self.start()
 
-    def start(self) -> None:
-        """Start the process unless it runs; raise EngineFault if it was abandoned."""
+    def start(self) -> ServerProcess:
+        """Return the process, started unless it runs; raise EngineFault if it was abandoned."""
         if self._abandoned:
             raise EngineFault("the run was stopped")
         if self._process is None:
             self._oom_kills = oom_kills()
-            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-            hide()
-            self._process, self._jobs, self._results = started(
-                self._mode, self._log, own_session=self._own_session
-            )
+            self._process = start_server(self._mode, own_session=self._own_session)
+        return self._process
 
     def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
         """Send a task and return its result.
@@ -84,20 +68,27 @@ class ForkServerClient:
         up after the result; before the next task, ``settle`` reads whether it succeeded.
         """
         self.settle()
-        self.start()
+        process = self.start()
         task = replace(task, nonce=secrets.token_hex(16))
         key = lesson_key(lesson, task.settings.lang)
         new = key not in self._lessons
-        self._lessons.add(key)
-        messages: list[Record] = [Envelope(task.settings.of_workers, key, new)]
+        if new:
+            self._lessons.append(key)
+        kept = self.most_lessons or len(self._lessons)
+        finished, self._lessons = self._lessons[:-kept], self._lessons[-kept:]
+        envelope = Envelope(task.settings.of_workers, key, new, tuple(finished))
+        messages: list[Record] = [envelope]
         if new:
             messages.append(lesson.spec(task.settings.lang))
         messages.append(task)
         try:
-            self._jobs.write(b"".join(pack(message.as_json()) for message in messages))
-            self._jobs.flush()
-            frame = read_frame(self._results)
+            process.jobs.write(b"".join(pack(message.as_json()) for message in messages))
+            process.jobs.flush()
+            process.greet()
+            frame = read_frame(process.results)
             answer = None if frame is None else answer_from_json(frame.body)
+        except EOFError:
+            answer = None
         except (OSError, BrokenFrame, ValueError) as error:
             raise self._broken(str(error)) from None
         if answer is None:
@@ -128,10 +119,10 @@ class ForkServerClient:
         if self._unsettled:
             self._unsettled = False
             try:
-                ended = read_frame(self._results) is None
+                ended = read_frame(self._process.results) is None
             except (OSError, BrokenFrame):
                 ended = True
-        if ended or self._process.poll() is not None:
+        if ended or self._process.ended:
             self.close()
 
     def _broken(self, reason: str) -> EngineFault:
@@ -156,24 +147,19 @@ class ForkServerClient:
     @property
     def judging(self) -> bool | None:
         """Whether torch is imported and a task is being judged; None if unknown."""
-        process = self._process
-        return has_children(process.pid) if process is not None else None
+        if self._process is None:
+            return None
+        return False if self._process.pid is None else has_children(self._process.pid)
 
     def log(self) -> str:
         """Return the end of what the process wrote to standard error."""
-        if self._log is None:
-            return ""
-        self._log.seek(0)
-        return self._log.read()[-4000:].decode("utf-8", "replace")
+        return "" if self._process is None else self._process.log().decode("utf-8", "replace")
 
     def interrupt(self) -> None:
         """End the process and its job from another thread; ``judge`` then raises EngineFault."""
         process = self._process
-        if process is not None and process.poll() is None:
-            if sys.platform == "win32":  # no such signal; workers end with it
-                process.terminate()
-            else:
-                process.send_signal(signal.SIGINT)
+        if process is not None and not process.ended:
+            process.interrupt()
 
     def abandon(self) -> None:
         """Interrupt, and start no other process afterwards."""
@@ -186,11 +172,9 @@ class ForkServerClient:
             self.interrupt()
         process, self._process = self._process, None
         if process is not None:
-            end_process(process, (self._jobs, self._results, self._log), 5)
-            self._log = None
+            process.close()
             self._lessons.clear()
             self._unsettled = False
-            remove_scratch_of(process.pid)
 
     def __enter__(self) -> ForkServerClient:
         return self
@@ -219,26 +203,3 @@ def lesson_key(lesson: Lesson, lang: str) -> str:
     states = [(str(file), file.stat()) for file in files if file.exists()]
     changed = [(name, state.st_mtime_ns, state.st_size) for name, state in states]
     return hashlib.sha256(repr((lesson, lang, changed)).encode()).hexdigest()
-
-
-def started(
-    mode: str, log: IO[bytes], *, own_session: bool
-) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
-    """Start a fork server.
-
-    Return its process, and the streams for jobs and results. Its input and output are one socket,
-    because a pipe could be opened again through /proc. On Windows they are pipes, because a process
-    can't be started on a socket there.
-    """
-    command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
-
-    def start(**options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, stderr=log, env=environment, **options)
-
-    if sys.platform == "win32":
-        process = start(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        return process, cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        process = start(stdin=theirs, stdout=theirs, start_new_session=own_session)
-        return process, ours.makefile("wb"), ours.makefile("rb")

@@ -1,18 +1,22 @@
-"""Run the fork server: the process that imports torch once, for all later processes.
+"""Run the torch process, which imports torch once for all other processes, and its forks, the fork
+servers, from which workers are forked.
 
-For each job the supervisor writes up to three messages to the fork server's standard input, which
-is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
-the *envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and
-a judge the *task*. A judge serves many tasks and writes its results to standard output itself::
+For each job the supervisor writes up to three messages to a fork server's connection, which is a
+socket (a worker of the same user could open a pipe again through /proc). The fork server reads the
+*envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and a
+judge the *task*. A judge serves many tasks and writes its results to the connection itself::
 
-    supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
-        │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
-        │ └──────────task─────────┼────────────────────────────────────────┘ │
-        │                         └──fork──▶ worker ◀──── socket, output ────┤
-        ◀────────────────────────────────result──────────────────────────────┘
+    supervisor ──envelope──▶ fork server ──fork──▶ lesson starter ──fork──▶ lesson server
+        │ ├──────────spec───────────┼───────────────────────────────────────▶     │
+        │ └──────────task───────────┼───────────────────────────────▶ judge ◀──fork
+        │                           └──fork──▶ worker ◀─socket, output──┤
+        ◀───────────────────────────────result──────────────────────────┘
 
 When no process of the job is left, the fork server writes one more frame, which ends the job. It
-never has a check, a solution, a submission or a result in memory, nor has its copy, a worker.
+never has a check, a solution, a submission or a result in memory, nor has its copy, a worker. It
+also imports nothing of the judge: the lesson starter does (``lesson_starter``). What is the same
+for all workers is done here once, before the first is forked (``worker_template``,
+``worker.sandbox.prepare``).
 
 The fork server runs no torch operation: a fork of a process that ever ran a parallel region hangs,
 and autograd before a fork breaks children on systems with an accelerator. Modules that torch loads
@@ -35,6 +39,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 from typing import BinaryIO, NoReturn, cast
 
 from grader.core.limits import MAX_STARVED, Limits
@@ -47,8 +52,12 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
+from grader.core.processes import reap
+from grader.runtime import OWN_SESSION
 from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
-from grader.worker.sandbox import MONITOR_SECONDS, Prepared, adopt_orphans, hide, overuse, prepare
+from grader.runtime.lesson_starter import LessonServerHandle, LessonStarter, import_judge
+from grader.runtime.worker_template import become_template
+from grader.worker.sandbox import MONITOR_SECONDS, adopt_orphans, hide, overuse, prepare
 from grader.worker.sandbox.scratch import clear_folder, enter_namespace, remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
@@ -63,38 +72,81 @@ def longest(limits: Limits) -> float:
 
 
 def main() -> NoReturn:
-    """Serve jobs until standard input ends. ``argv`` has the mode: ``fork`` or ``spawn``."""
-    jobs = cast(BinaryIO, os.fdopen(os.dup(0), "rb", buffering=0))
-    results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
-    devnull = os.open(os.devnull, os.O_RDWR)
+    """Serve jobs on standard input until it ends (mode ``spawn``), or fork a fork server for each
+    connection that comes there (mode ``fork``).
+    """
+    stream, devnull = os.dup(0), os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
-    os.dup2(2, 1)
-    forks = sys.argv[1] == "fork"
-    may_mount = forks and enter_namespace()
-    hide()
-    warm_up()
-    if forks:
-        serve_forks(jobs, results, prepare(mount=may_mount))
+    if sys.argv[1] == "fork":
+        with socket.socket(fileno=stream) as connections:
+            fork_for_each(connections)
     else:
+        jobs = cast(BinaryIO, os.fdopen(stream, "rb", buffering=0))
+        results = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
+        os.dup2(2, 1)
+        hide()
+        import_torch()
+        import_judge()
         serve_inline(jobs, results)
     os._exit(0)  # tearing torch down takes longer than judging, and there is nothing left to save
 
 
-def warm_up() -> None:
-    """Import what judge and worker need, and keep it out of garbage collection (``gc.freeze``)."""
-    gc.disable()
-    import pytest  # noqa: F401
-    import pytest_jsonreport.plugin  # noqa: F401
-    import torch
-    import torch.testing
+def fork_for_each(connections: socket.socket) -> None:
+    """Import torch; fork a fork server for each connection, until none can come. Ctrl-C on a
+    terminal ends those whose job it is, and this process ends with its supervisor.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    may_mount = enter_namespace()
+    hide()
+    import_torch()
+    signal.signal(signal.SIGCHLD, lambda *_: reap())
+    while True:
+        kind, descriptors, _, _ = socket.recv_fds(connections, 1, 2)
+        if not kind:
+            break
+        if os.fork() == 0:
+            connections.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            forked_server(*descriptors, own_session=kind == OWN_SESSION, may_mount=may_mount)
+        for descriptor in descriptors:
+            os.close(descriptor)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
 
-    import grader.authoring
-    import grader.judge.runner
-    import grader.runtime.lesson_server
+
+def forked_server(connection: int, log: int, *, own_session: bool, may_mount: bool) -> NoReturn:
+    """Run as a fork server on a connection; say first which process this is."""
+    code = 70
+    try:
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.close(log)
+        if own_session:
+            os.setsid()
+        jobs = cast(BinaryIO, os.fdopen(os.dup(connection), "rb", buffering=0))
+        results = cast(BinaryIO, os.fdopen(connection, "wb"))
+        write_frame(results, {"pid": os.getpid()})
+        serve_forks(jobs, results, may_mount=may_mount and enter_namespace())
+        code = 0
+    except SystemExit as ended:
+        code = cast(int, ended.code)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def import_torch() -> None:
+    """Import what workers and judges need, and keep it out of garbage collection
+    (``gc.freeze``).
+    """
+    gc.disable()
+    import torch
 
     import_for_gradcheck()
     torch.set_num_threads(1)
-    grader.judge.runner.warm_up()
     gc.freeze()
     gc.enable()
 
@@ -104,7 +156,7 @@ _imported_late: set[str] = set()
 
 
 def import_late() -> None:
-    """Import what torch imports late, as ``warm_up`` does. No operation runs, no thread starts."""
+    """Import what torch imports late in the same way. No operation runs, no thread starts."""
     gc.disable()
     for name in LATE_IMPORTS:
         _imported_late.add(name)
@@ -140,34 +192,36 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
             source.drop_spare()
 
 
-def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
+def serve_forks(jobs: BinaryIO, results: BinaryIO, *, may_mount: bool) -> None:
     """Serve one job after another; a submission's processes are gone before the next begins."""
     adopt_orphans()
+    starter = LessonStarter(jobs, results)
+    prepared = prepare(mount=may_mount)
+    become_template()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
     try:
         while (frame := read_frame(jobs)) is not None:
             job = Envelope.from_json(frame.body)
+            for key in job.finished:
+                lessons.pop(key).close()
             if job.new:
-                workers.drop_spare()
-                lessons[job.lesson] = LessonServerHandle(jobs, results)
-            lesson_pids = {lesson.pid for lesson in lessons.values()}
-            if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers, jobs):
+                lessons[job.lesson] = starter.start()
+                workers.make_spare(job.options)  # while it collects the checks
+            if not serve_job(lessons[job.lesson], starter.pid, job.options, workers, jobs):
                 # The job may be half read, or the result half written. Only a new process is in
                 # step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
     finally:
         workers.drop_spare()
-        for lesson in lessons.values():
-            lesson.close()
         kill_everything()
         remove_scratch(prepared.scratch)
 
 
 def serve_job(
     lesson: LessonServerHandle,
-    lesson_pids: set[int],
+    starter_pid: int,
     options: WorkerOptions,
     workers: WorkerStarter,
     jobs: BinaryIO,
@@ -182,35 +236,9 @@ def serve_job(
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
-    if not done:
-        lesson.close()
-    kill_everything(spare=lesson_pids | workers.spare_pids)
+    kill_everything(spare={starter_pid} | workers.spare_pids)
     clear_folder(workers.prepared.scratch)
     return done
-
-
-class LessonServerHandle:
-    """The fork server's handle on a lesson server."""
-
-    def __init__(self, jobs: BinaryIO, results: BinaryIO) -> None:
-        from grader.runtime.lesson_server import lesson_process
-
-        self._control, theirs = socket.socketpair()
-        self.pid = os.fork()
-        if self.pid == 0:
-            self._control.close()
-            lesson_process(theirs, jobs, results)
-        theirs.close()
-
-    def send_control(self, control: socket.socket) -> None:
-        """Tell the judge to read the next task. It requests workers through ``control``."""
-        socket.send_fds(self._control, [b"t"], [control.fileno()])
-
-    def close(self) -> None:
-        """End the lesson server and its judge."""
-        self._control.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
 
 
 class WorkerBroker:
@@ -234,7 +262,7 @@ class WorkerBroker:
         deadline = time.monotonic() + longest(self.options.limits) + GRACE_SECONDS
         ready = select.poll()
         ready.register(self.control, select.POLLIN)
-        ready.register(self.jobs, 0)  # only whether it was hung up: what it holds is the judge's
+        ready.register(self.jobs, select.POLLRDHUP)  # what it holds is the judge's
         # unbuffered, because poll does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:

@@ -94,13 +94,13 @@ def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
 
 def worker_process(line: int, output: int, options: WorkerOptions, prepared: Prepared) -> NoReturn:
     """Run as a forked worker: confine this process, report the guarantees, serve. Never return."""
-    from grader.worker.process import open_streams, serve  # with torch, which is loaded by then
+    from grader.worker.process import serve, set_up  # with torch, which is loaded by then
 
     code = 70
     try:
         os.dup2(output, 1)
         os.dup2(output, 2)
-        open_streams()
+        set_up()
         sink = cast(BinaryIO, os.fdopen(os.dup(line), "wb"))
         source = cast(BinaryIO, os.fdopen(line, "rb"))
         held, missing, limits = confine(

@@ -27,7 +27,9 @@ from grader.core.report import (
 )
 from grader.core.scoring import FULL_LESSON, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
+from grader.course.source import MAX_LINE, Source
 from grader.course.submission import LessonFile
+from grader.course.syntax_errors import sentence
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import HostPool, map_unordered
 
@@ -36,11 +38,13 @@ MAX_NOTES = 10
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    problem = None
-    if file.template:
-        told = engine_catalogue(settings.lang)(file.template, **file.facts)
-        problem = FileProblem(told, file.line)
-    return Task(file.text, file.filename, settings, file.cells, problem)
+    return Task(file.text, file.filename, settings, file.cells, file_problem(file, settings))
+
+
+def file_problem(file: LessonFile, settings: Settings) -> FileProblem | None:
+    if not file.template:
+        return None
+    return FileProblem(engine_catalogue(settings.lang)(file.template, **file.facts), file.line)
 
 
 NOT_JUDGED = JudgeResult(())
@@ -89,6 +93,7 @@ def grade_lesson(
         held_checks=held.checks,
         held_points=held.points,
         notes=tuple(notes_on(file, tr)),
+        defines_instead=judged.defines_instead,
         passed_over=file.others,
         beside=file.beside,
     )
@@ -107,6 +112,73 @@ def judge(
         return client.judge(lesson, task)
     except HostOutOfMemory:
         return client.judge(lesson, task)
+
+
+def without_judge(
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+) -> Report | None:
+    """Return the report if nothing has to run, because no file can be loaded; else None.
+
+    A lesson has one check in it, which is about the file: its own are known to the judge only.
+    """
+    began, outcomes = time.monotonic(), []
+    for lesson in lessons:
+        tr = load_catalogue(settings.lang, lesson.texts(settings.lang))
+        file = files.get(lesson.id)
+        if file is None or file.ignored:
+            outcomes.append(not_handed_in(lesson, file, tr))
+        elif (problem := file_problem(file, settings)) or (problem := syntax_problem(file, tr)):
+            outcomes.append(LessonOutcome(unloadable(lesson, file, problem, tr)))
+        else:
+            return None
+    return report_on(outcomes, course, settings, name=name, began=began)
+
+
+def syntax_problem(file: LessonFile, tr: Catalogue) -> FileProblem | None:
+    source = Source(file.text, file.filename, file.cells)
+    error = source.syntax_error
+    if error is None:
+        return None
+    kind, line = type(error).__name__, source.line(error.lineno)
+    return FileProblem(sentence(kind, str(error.msg), line, tr), error.lineno)
+
+
+def unloadable(
+    lesson: Lesson, file: LessonFile, problem: FileProblem, tr: Catalogue
+) -> LessonResult:
+    """Return the result of a lesson whose file can't be loaded."""
+    source = Source(file.text, file.filename, file.cells)
+    cell, line = source.in_cell(problem.line) if problem.line else (None, None)
+    column = source.error_column
+    check = CheckResult(
+        id=f"{lesson.id}.file",
+        title=tr("the file can be loaded"),
+        function=lesson.id,
+        outcome=Outcome.ERROR,
+        points=0.0,
+        max_points=FULL_LESSON,
+        message=problem.message,
+        source_line=line,
+        cell=cell,
+        source_text=source.shown(problem.line),
+        source_column=column[1] if column and column[1] <= MAX_LINE else None,
+    )
+    return LessonResult(
+        id=lesson.id,
+        title=tr(lesson.title),
+        status=LessonStatus.INVALID,
+        score=0.0,
+        max_score=FULL_LESSON,
+        file=file.path,
+        message=problem.message,
+        checks=(check,),
+        notes=tuple(notes_on(file, tr)),
+    )
 
 
 def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:

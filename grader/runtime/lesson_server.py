@@ -1,11 +1,11 @@
-"""Run the lesson server: it collects one lesson's checks once, for a judge that serves many
+"""Run the lesson server: it keeps a judge, which collects one lesson's checks once for many
 submissions.
 
-It holds the checks, the solution, the mistakes and pytest's session, stopped between collecting and
-running. It forks a judge, which reads a task for each control socket, runs the checks, and writes
-the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A
-new judge for each submission would take a fifth longer, because it copies the memory pages that it
-writes to. No student's code ever runs here or in a judge.
+It reads the lesson's spec and forks a judge. That holds the checks, the solution, the mistakes and
+pytest's session, stopped between collecting and running. It reads a task for each control socket,
+runs the checks, and writes the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over, so
+that nothing accumulates. The judge is forked before it collects: forked later, it would copy most
+of the memory that collecting has written to. No student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def answer_of(judge: Callable[[], Answer]) -> Answer:
 
 
 def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) -> NoReturn:
-    """Read a spec, collect the checks, and fork judges until the control socket ends."""
+    """Read a spec, and fork judges until the control socket ends."""
     os.setsid()
     server = LessonServer(control, jobs, results)
     try:
@@ -73,30 +73,30 @@ class LessonServer:
         self.results = results
 
     def run(self, spec: LessonSpec) -> NoReturn:
-        """Collect the checks and serve. If that fails, answer every task with the reason."""
-
-        def serve() -> Answer:
-            Judge(spec).run(self.supervise_judges)
-            return Fault("the lesson server ended")
-
-        reason = answer_of(serve)
-        self.serve_tasks(lambda *_: reason)
-
-    def supervise_judges(self, judge: Judging) -> NoReturn:
         """Fork a judge, and another whenever one exits with ``RELIEVED``."""
-        gc.collect()
-        gc.freeze()
         code = RELIEVED
         while code == RELIEVED:
             pid = os.fork()
             if pid == 0:
-                self.serve_tasks(judge)
+                self.judge(spec)
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os._exit(code if code >= 0 else BROKEN)
+
+    def judge(self, spec: LessonSpec) -> NoReturn:
+        """Collect the checks and serve. If that fails, answer every task with the reason."""
+
+        def serve() -> Answer:
+            Judge(spec).run(self.serve_tasks)
+            return Fault("the judge ended")
+
+        reason = answer_of(serve)
+        self.serve_tasks(lambda *_: reason)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
         """Run as a judge: serve tasks until none is left, enough are served, or memory is short."""
         code = BROKEN
+        gc.collect()
+        gc.freeze()
         try:
             OF_THIS_PROCESS.limit()
             more = True

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from grader.core.report import CheckResult, Outcome, Record
 from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
+from grader.core.text import counted
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers
 from grader.runtime.grading import LessonOutcome
@@ -206,7 +207,8 @@ def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> Iterator[s
     for name in known:
         count = counts[name]
         if count < LEAST_CHECKS:
-            yield f"{name} has {count} checks of its own, should have at least {LEAST_CHECKS}"
+            there = counted(count, "check")
+            yield f"{name} has {there} of its own, should have at least {LEAST_CHECKS}"
     for check in checks:
         if check.function not in known:
             yield f"{check.id} is about {check.function}, which course.toml doesn't list"

@@ -53,7 +53,6 @@ from grader.worker.wire.values import (
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until the input ends."""
-    remove_engine_modules()
     if hasattr(faulthandler, "register") and hasattr(signal, "SIGUSR1"):  # not on Windows
         # the judge asks for the stack by this signal, even from an endless loop
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
@@ -65,6 +64,20 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
                 stream.flush()
         sink.write(reply)
         sink.flush()
+
+
+_set_up = False
+
+
+def set_up() -> None:
+    """Do what does not depend on the worker, unless this is a fork of a process that has done it:
+    open the streams and remove the engine's modules.
+    """
+    global _set_up
+    if not _set_up:
+        _set_up = True
+        open_streams()
+        remove_engine_modules()
 
 
 def open_streams() -> None:

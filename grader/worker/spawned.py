@@ -31,7 +31,7 @@ def main() -> None:
     import torch
 
     from grader.core.messages import WorkerHello, WorkerOptions
-    from grader.worker.process import serve
+    from grader.worker.process import remove_engine_modules, serve
     from grader.worker.sandbox import GUARANTEES, set_limits
 
     import_for_gradcheck()
@@ -43,6 +43,7 @@ def main() -> None:
         held += ["time", "memory"] if sys.platform.startswith("linux") else ["time"]
     missing = tuple(name for name in GUARANTEES if name not in held)
     write_frame(sink, WorkerHello(options.sandbox, tuple(held), missing, limits).as_json())
+    remove_engine_modules()
     serve(source, sink)
     sys.stdout.flush()
     os._exit(0)

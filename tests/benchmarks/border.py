@@ -30,7 +30,7 @@ from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
-from grader.runtime.fork_server import warm_up
+from grader.runtime.fork_server import import_torch
 from grader.runtime.forked_workers import end_worker, fork_worker
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare
 from grader.worker.sandbox.scratch import remove_scratch
@@ -74,7 +74,7 @@ def main() -> None:
     )
     options.add_argument("--rounds", type=int, default=30)
     rounds = options.parse_args().rounds
-    warm_up()
+    import_torch()
     prepared = prepare()
     lesson = load_course(find_course()).lesson("custom_sigmoid")
     source, scenarios = (

@@ -120,8 +120,8 @@ def count(lesson: Lesson) -> tuple[Counter[str], Counter[str], int]:
     """Return how many copies were found and planted, and how many pairs have no copy."""
     sources = [cell.source for cell in lesson.accepted]
     texts = [Text(f"hand {place}", source) for place, source in enumerate(sources)]
-    known = [lesson.stub.read_text("utf-8"), lesson.solution.read_text("utf-8")]
-    false = len(similar_pairs(lesson.id, texts, known, THRESHOLD))
+    stub, known = lesson.stub.read_text("utf-8"), [lesson.solution.read_text("utf-8")]
+    false = len(similar_pairs(lesson.id, texts, stub, known, THRESHOLD))
     found: Counter[str] = Counter()
     planted: Counter[str] = Counter()
     for name, disguise in DISGUISES.items():
@@ -130,7 +130,7 @@ def count(lesson: Lesson) -> tuple[Counter[str], Counter[str], int]:
             if name != "as it is" and ast.unparse(ast.parse(text.text)) in (made, text.text):
                 continue  # nothing in it to disguise
             planted[name] += 1
-            pairs = similar_pairs(lesson.id, [*texts, Text("copy", made)], known, THRESHOLD)
+            pairs = similar_pairs(lesson.id, [*texts, Text("copy", made)], stub, known, THRESHOLD)
             found[name] += any(
                 {text.owner, "copy"} == {pair.one.owner, pair.other.owner} for pair in pairs
             )

@@ -1,10 +1,12 @@
-"""Measure the processor time of a right submission in supervisor, fork server, judge and worker.
+"""Measure the processor time of a right submission in supervisor, fork server, judge and worker,
+and the worker's page faults.
 
     python tests/benchmarks/processor.py LESSON,LESSON [--rounds N] [--planned]
 
 A fork server grades submissions that differ, one after another, once everything is warm. Prints a
-row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times are
-those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many rounds.
+row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times and
+faults are those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many
+rounds.
 """
 
 from __future__ import annotations
@@ -25,21 +27,23 @@ from grader.runtime.grading import grade_lesson
 
 PROCESSES = ("supervisor", "fork server", "judge", "worker")
 MILLISECONDS = 1000 / os.sysconf("SC_CLK_TCK")
-Times = tuple[float, float]
-"""Milliseconds of user code, and of the kernel."""
+Times = tuple[float, float, int]
+"""Milliseconds of user code, and of the kernel; page faults without reading from disk."""
 
 
 def times_of(pid: int) -> tuple[int, Times, Times]:
     """Return a process's parent, its times, and those of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     user, kernel, of_ended, kernel_of_ended = (int(one) * MILLISECONDS for one in fields[11:15])
-    return int(fields[1]), (user, kernel), (of_ended, kernel_of_ended)
+    faults, faults_of_ended = int(fields[7]), int(fields[8])
+    return int(fields[1]), (user, kernel, faults), (of_ended, kernel_of_ended, faults_of_ended)
 
 
 def by_process() -> dict[str, Times]:
     """Return the times of this process and of everything below it.
 
-    Workers and lesson servers are the fork server's children, judges those of a lesson server.
+    The torch process forks the fork server; workers are its children, judges its
+    great-grandchildren.
     """
     found = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208
@@ -48,19 +52,22 @@ def by_process() -> dict[str, Times]:
                 found[int(entry)] = times_of(int(entry))
             except OSError:
                 continue  # it has ended
-    sums: dict[str, Times] = defaultdict(lambda: (0.0, 0.0))
+    sums: dict[str, Times] = defaultdict(lambda: (0.0, 0.0, 0))
 
     def add(name: str, times: Times) -> None:
-        sums[name] = (sums[name][0] + times[0], sums[name][1] + times[1])
+        user, kernel, faults = sums[name]
+        sums[name] = (user + times[0], kernel + times[1], faults + times[2])
 
-    me = os.getpid()
-    add("supervisor", found[me][1])
-    for server in (pid for pid, (parent, _, _) in found.items() if parent == me):
+    def children(pids: list[int]) -> list[int]:
+        return [pid for pid, (parent, _, _) in found.items() if parent in pids]
+
+    add("supervisor", found[os.getpid()][1])
+    servers = children(children([os.getpid()]))
+    for server in servers:
         add("fork server", found[server][1])
         add("worker", found[server][2])
-        for lesson in (pid for pid, (parent, _, _) in found.items() if parent == server):
-            for judge in (pid for pid, (parent, _, _) in found.items() if parent == lesson):
-                add("judge", found[judge][1])
+    for judge in children(children(children(servers))):
+        add("judge", found[judge][1])
     return sums
 
 
@@ -73,7 +80,10 @@ def main() -> None:
     options.add_argument("--planned", action="store_true", help="ask ahead, as in a batch")
     arguments = options.parse_args()
     settings = replace(SETTINGS, planned=arguments.planned)
-    print(f"{'ms of a submission':20}{'wall':>8}", *(f"{name:>16}" for name in PROCESSES))
+    print(
+        f"{'ms of a submission':20}{'wall':>8}",
+        *(f"{name:>16}" for name in (*PROCESSES, "its faults")),
+    )
     for name in arguments.lessons.split(","):
         lesson = COURSE.lesson(name)
         source = without_markers(lesson.solution.read_text("utf-8"))
@@ -86,11 +96,12 @@ def main() -> None:
             wall, after = time.perf_counter() - began, by_process()
         columns = []
         for process in PROCESSES:
-            user, kernel = (
+            user, kernel, faults = (
                 (late - early) / arguments.rounds
                 for late, early in zip(after[process], before[process], strict=True)
             )
             columns.append(f"{user + kernel:6.1f} ({kernel:4.1f})")
+        columns.append(f"{faults:.0f}")
         print(f"{name:20}{1000 * wall / arguments.rounds:8.1f}", *(f"{one:>16}" for one in columns))
 
 

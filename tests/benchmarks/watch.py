@@ -45,7 +45,7 @@ def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int
                 course,
                 [lesson],
                 {wanted: found} if found else {},
-                Settings(1, "require", course.limits, prestart=True),
+                Settings(1, "require", course.limits, prestart=True, planned=True),
                 name="me",
             ),
             end=lambda: None,

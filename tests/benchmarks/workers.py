@@ -17,11 +17,13 @@ import statistics
 import time
 
 from grader.core.limits import Limits
-from grader.core.messages import WorkerOptions
+from grader.core.messages import WorkerHello, WorkerOptions
+from grader.core.report import describe
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.workers import read_hello
-from grader.runtime.fork_server import warm_up
+from grader.runtime.fork_server import import_torch
 from grader.runtime.forked_workers import end_worker, worker_process
+from grader.runtime.worker_template import become_template
 from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare
 from grader.worker.sandbox.scratch import remove_scratch
 
@@ -53,9 +55,11 @@ def main() -> None:
     )
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
-    warm_up()
+    import_torch()
     hide()
     prepared = prepare()
+    describe(WorkerHello)  # while its module can be found
+    become_template()
     layers = [layer for layer in LAYERS if layer != "descriptors"]
     kinds = {"off": WorkerOptions(Limits(), "off", ()), "all": WorkerOptions(Limits(), "auto", ())}
     kinds |= {f"all but {layer}": WorkerOptions(Limits(), "auto", (layer,)) for layer in layers}

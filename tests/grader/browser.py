@@ -18,7 +18,18 @@ CHROMIUM = (
 )
 HIDE = "--hide-scrollbars"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", HIDE]
-SERIOUS = ("serious", "critical")
+USABLE = """() => {
+  const usable = 'a[href], button, summary, input, select, [tabindex="0"]';
+  window.usable = [...document.querySelectorAll(usable)].filter(one => one.checkVisibility());
+  window.reached = new Set();
+  return window.usable.length;
+}"""
+NOTE_FOCUS = """() => {
+  const one = document.activeElement, style = getComputedStyle(one);
+  if (style.outlineStyle !== 'none' || style.boxShadow !== 'none') window.reached.add(one);
+}"""
+NOT_REACHED = """() => window.usable.filter(one => !window.reached.has(one))
+  .map(one => one.outerHTML.slice(0, 120))"""
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
 
 
@@ -67,9 +78,7 @@ class Browser:
             chromium.close()
 
     def accessibility_violations(self, tab: Any, *, unfold: bool = True) -> list[str]:
-        """Return what axe calls serious or critical on the page, with the places; ``unfold`` opens
-        all details first.
-        """
+        """Return what axe finds, with the places; ``unfold`` opens all details first."""
         from axe_playwright_python.sync_playwright import Axe
 
         if unfold:
@@ -78,9 +87,19 @@ class Browser:
         return [
             f"{rule['id']}: {node['target']} {node['failureSummary']}"
             for rule in found
-            if rule["impact"] in SERIOUS
             for node in rule["nodes"]
         ]
+
+    def shut_out(self, tab: Any) -> list[str]:
+        """Return what can be used on the page, but not with the keyboard alone: Tab does not reach
+        it, or nothing shows that it did.
+        """
+        tab.evaluate(OPEN_ALL)
+        count = tab.evaluate(USABLE)
+        for _ in range(count + 1):
+            tab.keyboard.press("Tab")
+            tab.evaluate(NOTE_FOCUS)
+        return list(tab.evaluate(NOT_REACHED))
 
     def overflows(self, tab: Any) -> bool:
         """Return whether the page is wider than the window."""

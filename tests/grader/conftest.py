@@ -22,6 +22,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
 
 from browser import browser  # noqa: F401 - a fixture
+from factories.sheets import canvas, moodle  # noqa: F401 - fixtures
 from forked import Students, forked_students
 from graded import course, grade_fragment, grade_mistake, grade_text  # noqa: F401 - fixtures
 from in_process import Run, grade_here, lend

@@ -47,7 +47,7 @@ def exit_code(*words: str | Path) -> object:
 def lend(host: ForkServerClient, patch: pytest.MonkeyPatch) -> None:
     """Make commands in this process use a fork server instead of starting one."""
     for module in STARTERS:
-        patch.setattr(f"{module}.ForkServerClient", lambda: contextlib.nullcontext(host))
+        patch.setattr(f"{module}.ForkServerClient", lambda **_: contextlib.nullcontext(host))
 
 
 def grade_here(

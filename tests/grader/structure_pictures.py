@@ -32,14 +32,17 @@ PURPOSE = {
 PROCESSES = {
     "supervisor": "moves files, writes reports",
     "text process": "reads a class's texts",
-    "fork server": "imports torch once",
-    "lesson server": "collects the checks",
-    "judge": "draws, computes, decides",
+    "torch process": "imports torch once",
+    "fork server": "template of the workers",
+    "lesson starter": "imports pytest once",
+    "lesson server": "keeps a judge",
+    "judge": "checks, draws, decides",
     "worker": "the student's file, confined",
 }
 STARTS = [
-    ("supervisor", "text process"), ("supervisor", "fork server"),
-    ("fork server", "lesson server"), ("lesson server", "judge"),
+    ("supervisor", "text process"), ("supervisor", "torch process"),
+    ("torch process", "fork server"), ("fork server", "lesson starter"),
+    ("lesson starter", "lesson server"), ("lesson server", "judge"),
     ("fork server", "worker"), ("judge", "worker"),
 ]  # fmt: skip
 

@@ -222,7 +222,7 @@ def test_the_scratch_folder_of_a_killed_fork_server_is_removed(small_course: Cou
 
     with ForkServerClient() as client:
         assert client._process is not None
-        pid = client._process.pid
+        pid = client._process.greet()
         report_of(client, small_course)
         assert left()
         client._process.kill()
@@ -352,7 +352,9 @@ def test_a_path_that_is_too_long_is_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(work)
-    monkeypatch.setattr(grader.cli.grade, "ForkServerClient", lambda: contextlib.nullcontext(host))
+    monkeypatch.setattr(
+        grader.cli.grade, "ForkServerClient", lambda **_: contextlib.nullcontext(host)
+    )
     with pytest.raises(SystemExit) as ended:
         grader.cli.main(["tiny", "--course", str(small_course.root), option, "a" * 5000])
     assert ended.value.code == 2

@@ -28,6 +28,7 @@ from grader.core.i18n import wanted_language
 from grader.core.processes import users_environment
 from grader.judge.remote.workers import ExitStatus
 from grader.runtime.client import ForkServerClient
+from grader.runtime.server_process import SpawnedServer
 
 PACKAGE = Path(grader.__file__).parent
 SMALL = Path(__file__).parent / "small_course"
@@ -320,8 +321,10 @@ def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch
     process = SimpleNamespace(
         poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate")
     )
+    server = SpawnedServer.__new__(SpawnedServer)
+    server._process = process  # type: ignore[assignment]
     host = ForkServerClient.__new__(ForkServerClient)
-    host._process = process  # type: ignore[assignment]
+    host._process = server
     monkeypatch.setattr(sys, "platform", "darwin")
     host.interrupt()
     monkeypatch.setattr(sys, "platform", "win32")

@@ -32,6 +32,7 @@ SCALED = (
     " there is {points} of {max_points} points."
 )
 BONUS = "{points} bonus points are not in Classroom 50's score."
+ONE_BONUS = "1 bonus point is not in Classroom 50's score."
 RENAME = (
     "There is no score yet: a file does not have its lesson's name. Rename it and submit again."
 )
@@ -172,7 +173,7 @@ def to_do_next(report: PublicReport, tr: Catalogue, *, scored: bool) -> Iterator
         yield escape_markdown(tr(NEXT, check=check.title, place=where))
         if check.hint:
             yield escape_markdown(f"{tr('A nudge')}: {check.hint}")
-    if scored and not report.full_marks and not report.right_so_far:
+    if scored and not report.right_so_far:
         yield escape_markdown(tr(SUBMIT_AGAIN))
     yield escape_markdown(tr(ATTACHED, file=PAGE))
 
@@ -182,7 +183,8 @@ def notes(report: PublicReport, data: Mapping[str, Any], tr: Catalogue) -> Itera
         numbers = {"score": str(data["score"]), "max_score": str(data["max-score"])}
         yield escape_markdown(tr(SCALED, scale=str(SCALE), **numbers, **points_in(data)))
     if report.bonus:
-        yield escape_markdown(tr(BONUS, points=f"{report.bonus:g}"))
+        bonus = tr(ONE_BONUS) if report.bonus == 1 else tr(BONUS, points=f"{report.bonus:g}")
+        yield escape_markdown(bonus)
     sandbox = report.sandbox
     if sandbox.guarantees:
         names = ", ".join(map(tr, sandbox.guarantees))

@@ -25,6 +25,7 @@ from grader.classroom.gradebook.entry import (
     total_points,
 )
 from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import name_list
 from grader.classroom.passed_over import passed_over_text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
@@ -37,7 +38,8 @@ class ExportRequest:
     """The options of an export.
 
     ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
-    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. With
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there; by default
+    the template's maximum, else the course's points. With
     ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
     students may see hidden checks.
     """
@@ -50,6 +52,8 @@ class ExportRequest:
     section: str | None = None
 
 
+NAMED = 8
+"""How many people one line names; the others are only counted."""
 PAGE = "report.html"
 """The name of a submission's page in another system; ``classroom50_start`` has it, too."""
 
@@ -66,7 +70,8 @@ class Piece:
 class ExportNote:
     """A note for the instructor: who was not matched, what was not changed, and why.
 
-    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written.
+    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written,
+    or replaces another one.
     """
 
     text: str
@@ -112,7 +117,10 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class LmsMark:
-    """An entry as numbers for another gradebook; None means that nothing may be written."""
+    """An entry as numbers for another gradebook; None means that nothing may be written.
+
+    ``reasons`` and ``remarks`` are what the functions yield. A ``test`` student's is nobody's mark.
+    """
 
     name: str
     label: str
@@ -121,11 +129,20 @@ class LmsMark:
     lessons: dict[str, float | None]
     remarks: tuple[str, ...]
     missing: bool = False
+    reasons: tuple[str, ...] = ()
+    bonus: float = 0.0
+    came_as: str = ""
+    test: bool = False
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing was handed in, and nobody gave points."""
+        return self.missing and not self.total and not any(self.lessons.values())
 
 
-def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float:
-    """Return what full marks are worth in an export."""
-    return request.scale or sum(column.max_score for column in columns)
+def full_marks(columns: Sequence[LessonColumn]) -> float:
+    """Return what full marks are worth in the course."""
+    return sum(column.max_score for column in columns)
 
 
 def adjustment_as_json(one: Adjustment) -> dict[str, Any]:
@@ -136,11 +153,13 @@ def adjustment_as_json(one: Adjustment) -> dict[str, Any]:
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
-    most = sum(column.max_score for column in columns)
-    worth = full_marks(columns, request) / most if most else 1.0
+    full = full_marks(columns)
+    worth = request.scale / full if request.scale and full else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
-    if entry.missing and request.missing_as_zero:
+    if entry.is_test:
+        total, lessons = None, dict.fromkeys(lessons)
+    elif entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
     return LmsMark(
         entry.name,
@@ -150,6 +169,10 @@ def mark_of(
         lessons,
         tuple(remarks(entry)),
         entry.missing,
+        tuple(reasons(entry)),
+        entry.report.bonus if entry.report else 0.0,
+        entry.came_as,
+        entry.is_test,
     )
 
 
@@ -178,6 +201,21 @@ def state(entry: GradebookEntry) -> str:
     if entry.report is None:
         return "problem"
     return "grader's fault" if entry.grader_faults else "graded"
+
+
+def reasons(entry: GradebookEntry) -> Iterator[str]:
+    """Yield phrases that say why the total is what it is: lessons without a file, and remarks."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    absent = [
+        lesson.id
+        for lesson in entry.lessons
+        if lesson.status is LessonStatus.MISSING
+        and not passed_over_text(lesson)
+        and lesson.id not in given
+    ]
+    if absent:
+        yield f"not handed in: {name_list(absent, 5)}"
+    yield from remarks(entry)
 
 
 def remarks(entry: GradebookEntry) -> Iterator[str]:

@@ -14,6 +14,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from grader.classroom.exports.common import (
@@ -23,13 +24,15 @@ from grader.classroom.exports.common import (
     Piece,
     explanation,
     mark_of,
-    remarks,
+    reasons,
     row,
 )
-from grader.classroom.exports.moodle import columns_in, roll_of
-from grader.classroom.exports.sheets import Roll, Sheet
+from grader.classroom.exports.matching import match, refuse_another_class
+from grader.classroom.exports.moodle import columns_in, other_assignment, roll_of
+from grader.classroom.exports.sheets import Sheet
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_points
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import unique_names
+from grader.core.errors import UsageError
 from grader.core.report import LessonResult
 from grader.core.text import clean
 
@@ -40,7 +43,11 @@ TextOf = Callable[[str, str], str | None]
 MOODLE_TEAMS = (
     "do not upload this zip if students submit in groups. The numbers in its names are then those"
     " of groups, but Moodle reads them as participants, so other students would get the pages."
-    " Instead, give the grading worksheet with --template, and grade with a roster of the members"
+    " Instead, give the grading worksheet with --template"
+)
+MOODLE_TEAM = (
+    "there is no page for this member of a team, because the download has only the group's number."
+    " Give the grading worksheet with --template"
 )
 
 
@@ -48,39 +55,62 @@ def pages_for_moodle(
     entries: Iterable[PublicEntry], page_of: PageOf, request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     """Yield each page, and a note for each student whom Moodle would not find."""
-    roll = None
     if request.template is not None:
-        sheet = Sheet(request.template)
-        roll = roll_of(sheet, columns_in(sheet, request))
-    warned = roll is not None
+        yield from pages_by_worksheet(entries, page_of, Sheet(request.template))
+        return
+    warned = False
     for entry in entries:
-        page = page_of(entry.name)
-        for student in entry.students:
-            found = moodle_name(entry, student, roll)
-            if found:
-                if not warned:
+        numbers = [one.ids.get("moodle_participant", "") for one in entry.students]
+        for student, number in zip(entry.students, numbers, strict=True):
+            # A team's members do not share a participant's number: it is that of their group.
+            if number.isdecimal() and numbers.count(number) == 1:
+                if len(numbers) == 1 and not warned:
                     yield ExportNote(MOODLE_TEAMS, important=True)
                     warned = True
-                yield Piece(page, f"{found}/{PAGE}")
+                yield Piece(page_of(entry.name), moodle_path(student.name, number))
+            elif len(numbers) > 1:
+                yield ExportNote(MOODLE_TEAM, student.name, important=True)
             else:
-                where = "the worksheet" if roll else "the download"
-                yield ExportNote(f"no participant number in {where}", student.name)
+                yield ExportNote("no participant number in the download", student.name)
 
 
-def moodle_name(entry: PublicEntry, student: StudentIdentity, roll: Roll | None) -> str | None:
-    """Return ``<name>_<participant>_assignsubmission_file``; None if the number is not known."""
-    number = student.ids.get("moodle_participant", "")
-    if roll is not None:
-        people = roll.find(student)
-        number = people[0].ids["participant"] if len(people) == 1 else ""
-    name = " ".join(student.name.replace("_", " ").replace("/", " ").split())
-    return f"{name}_{number}_assignsubmission_file" if number.isdecimal() else None
+def pages_by_worksheet(
+    entries: Iterable[PublicEntry], page_of: PageOf, sheet: Sheet
+) -> Iterator[Piece | ExportNote]:
+    """Yield a page for each row of a worksheet that a submission's student fits."""
+    asked = ExportRequest()
+    roll = roll_of(sheet, columns_in(sheet, asked))
+    matched = match(roll, (mark_of(entry, (), asked) for entry in entries), "page")
+    refuse_another_class(sheet.path, roll, matched)
+    if mismatch := other_assignment(matched, roll):
+        raise UsageError(f"{sheet.path}: {mismatch}")
+    for number, mark in matched.by_row.items():
+        person = roll.people[number]
+        yield Piece(page_of(mark.name), moodle_path(person.label, person.ids["participant"]))
+    yield from matched.notes
+
+
+def moodle_path(name: str, participant: str) -> str:
+    """Return ``<name>_<participant>_assignsubmission_file/report.html``."""
+    plain = " ".join(name.replace("_", " ").replace("/", " ").split())
+    return f"{plain}_{participant}_assignsubmission_file/{PAGE}"
+
+
+def pages_for_folder(entries: Iterable[PublicEntry], page_of: PageOf) -> Iterator[Piece]:
+    """Yield a page for each student: ``<submission>.html``, or one for each of a team's members."""
+    for entry in entries:
+        members = [(f"{entry.name} - {one.name}", "") for one in entry.students]
+        for name in unique_names(members) if len(members) > 1 else [entry.name]:
+            yield Piece(page_of(entry.name), f"{name}.html")
 
 
 def files_for_canvas(
     entries: Iterable[PublicEntry], page_of: PageOf, text_of: TextOf
 ) -> Iterator[Piece | ExportNote]:
-    """Yield a file for each submission, under the name of the newest file that was handed in."""
+    """Yield a file for each submission, under the name of the newest file that was handed in.
+
+    Canvas gives a group's file to all of its members.
+    """
     for entry in entries:
         suffix = PurePosixPath(entry.came_as).suffix.lower()
         if suffix == ".py":
@@ -97,24 +127,27 @@ def files_for_canvas(
 def comments_table(
     entries: Iterable[PublicEntry], columns: Sequence[LessonColumn]
 ) -> Iterator[bytes]:
-    """Yield the rows of ``feedback.csv``: the student, the points, and a short text."""
+    """Yield the rows of ``feedback.csv``: for each student the points and a short text."""
     yield "\ufeff".encode()
     yield row(["submission", "students", "ids", "points", "feedback"])
     for entry in entries:
         points = mark_of(entry, columns, ExportRequest()).total
-        yield row([entry.name, entry.label, entry.ids, points, " ".join(feedback_lines(entry))])
+        text = " ".join(feedback_lines(entry))
+        members = [replace(entry, students=(one,)) for one in entry.students] or [entry]
+        for member in members if not entry.is_test else ():
+            yield row([entry.name, member.label, member.ids, points, text])
 
 
 def feedback_lines(entry: PublicEntry) -> Iterator[str]:
-    """Yield lines: the points, remarks, and for each lesson what to look at first.
+    """Yield lines: the points, the reasons, and for each lesson what to look at first.
 
-    Without a verdict on everything there are only remarks.
+    Without a verdict on everything there are only reasons.
     """
     if entry.report is None or total_points(entry) is None:
-        yield from (f"{remark}." for remark in remarks(entry))
+        yield from (f"{reason}." for reason in reasons(entry))
         return
     yield f"{entry.score:g} of {entry.report.max_score:g} points."
-    yield from (f"{remark}." for remark in remarks(entry))
+    yield from (f"{reason}." for reason in reasons(entry))
     for lesson in entry.report.lessons:
         wrong = lesson.failures
         if wrong:

@@ -25,7 +25,7 @@ from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_po
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.core.text import clean
+from grader.core.text import clean, counted
 from grader.render.page import host_limitations
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
@@ -83,7 +83,7 @@ def heading(entry: PublicEntry) -> Iterator[str]:
     if entry.report is not None:
         report = entry.report
         earned = f"{report.score:g} of {report.max_score:g} points"
-        yield earned + (f", and {report.bonus:g} bonus points" if report.bonus else "")
+        yield earned + (f", and {counted(report.bonus, 'bonus point')}" if report.bonus else "")
         sandbox = report.sandbox
         if sandbox.guarantees or sandbox.missing:  # else no code ran
             limits = ", ".join(sandbox.guarantees) or "nothing"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.classroom.exports.common import (
     ExportNote,
@@ -23,10 +24,20 @@ from grader.classroom.exports.common import (
     guarded,
     mark_of,
 )
-from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
+from grader.classroom.exports.matching import (
+    MatchedMarks,
+    Roll,
+    SheetPerson,
+    absent_notes,
+    match,
+    refuse_another_class,
+    zero_rows,
+)
+from grader.classroom.exports.sheets import Sheet, put_mark, replaced_note, scale_note
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
-from grader.classroom.imports.names import forms_of
+from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
+from grader.core.text import counted
 
 KINDS = {"participant": ("moodle_participant", "moodle_id"), "email": ("email",)}
 PARTICIPANT = re.compile(r"(\D*\D)(\d+)")
@@ -40,11 +51,13 @@ FEEDBACK = (
     "commentaires de feedback",
     "comentarios de retroalimentación",
 )
+GROUP = ("group", "gruppe", "그룹", "모둠", "groupe", "grupo", "gruppo", "groep")
+"""Moodle's titles of the column with a student's team, for assignments that groups hand in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The numbers of the columns for participant, grade and feedback comment.
+    """The numbers of the columns for participant, grade, feedback comment and team.
 
     ``most`` is the maximum grade, if known; ``comma`` says that grades have a decimal comma.
     """
@@ -54,6 +67,7 @@ class Columns:
     most: float | None
     comma: bool
     feedback: int | None
+    group: int | None
 
 
 @for_students
@@ -67,34 +81,42 @@ def export(
         )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
-    most = full_marks(columns, request)
-    if where.most is not None and most != where.most:
-        theirs = decimal(where.most)
-        both = f"full marks are {theirs} in Moodle and {decimal(most)} in this export"
-        if most > where.most:
-            raise UsageError(f"{sheet.path}: {both}. Add --scale {theirs}")
-        yield ExportNote(f"{both}; to convert the marks, add --scale {theirs}")
+    title = sheet.header[where.grade]
+    full = full_marks(columns)
+    worth = request.scale or where.most or full
+    yield from notes_on_scale(sheet, where, full, worth)
     roll = roll_of(sheet, where)
-    matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
+    matched = match(roll, (mark_of(one, columns, replace(request, scale=worth)) for one in entries))
+    refuse_another_class(sheet.path, roll, matched)
+    if mismatch := other_assignment(matched, roll):
+        if not request.columns:
+            remedy = f"If you mean this one, name its column for grades: --column {title!r}"
+            raise UsageError(f"{sheet.path}: {mismatch}. {remedy}")
+        yield ExportNote(mismatch, important=True)
+    zeros = zero_rows(matched, request)
+    replaced = []
     for person in roll.people.values():
         mark = matched.by_row.get(person.row)
-        if mark is None:
-            continue
-        if mark.total is not None:
-            points = min(mark.total, where.most or mark.total)
-            sheet.put(person.row, where.grade, decimal(points, comma=where.comma))
-            if points < mark.total:
+        total = mark.total if mark else 0.0 if person.row in zeros else None
+        if total is not None:
+            points = min(total, where.most or total)
+            grade = decimal(points, comma=where.comma)
+            if change := put_mark(sheet, person.row, where.grade, grade):
+                replaced.append(f"{person.label} {change}")
+            if points < total:
                 text = (
-                    f"{decimal(mark.total)} is more than the worksheet allows, so {decimal(points)}"
-                    " was filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
+                    f"{decimal(total)} is more than the worksheet allows, so {decimal(points)} was"
+                    " filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
                 )
                 yield ExportNote(text, person.label, important=True)
-        if where.feedback is not None:
-            texts = [sheet.value(person.row, where.feedback), guarded(feedback(mark, columns))]
-            sheet.put(person.row, where.feedback, " ".join(filter(None, texts)))
-        else:
+        if mark and where.feedback is not None:
+            comment = feedback(mark, columns, worth / full if full else 1.0)
+            add_comment(sheet, person.row, where.feedback, comment)
+        elif mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
+    yield from replaced_note(title, replaced)
     yield from matched.notes
+    yield from absent_notes(matched, request)
     if where.feedback is None:
         yield ExportNote(
             "the worksheet has no column for feedback comments, so none were filled in"
@@ -107,14 +129,67 @@ FORMAT = Format(
 )
 
 
-def feedback(mark: LmsMark, columns: Sequence[LessonColumn]) -> str:
-    """Return one line: the points of each lesson and the remarks."""
-    points = [
-        f"{column.id}: {decimal(mark.lessons[column.id] or 0.0)} / {decimal(column.max_score)}"
-        for column in columns
-        if mark.lessons[column.id] is not None
+def notes_on_scale(sheet: Sheet, where: Columns, full: float, worth: float) -> Iterator[ExportNote]:
+    """Yield notes on what full marks are worth. Raise UsageError for more than Moodle allows."""
+    if where.most and worth > where.most:
+        raise UsageError(
+            f"{sheet.path}: --scale {decimal(worth)} is more than the maximum grade in Moodle,"
+            f" {decimal(where.most)}. Leave out --scale; or raise the maximum grade there, and"
+            " download the worksheet again"
+        )
+    yield from scale_note(full, worth, where.most, sheet.header[where.grade])
+    if where.most is None:
+        text = (
+            f"the worksheet has no maximum grade, so full marks are worth {decimal(worth)}. If the"
+            " assignment is graded with words, Moodle ignores the numbers"
+        )
+        yield ExportNote(text, important=True)
+
+
+def feedback(mark: LmsMark, columns: Sequence[LessonColumn], scale: float = 1.0) -> str:
+    """Return one line: why the grade is what it is. ``scale``: what a point is worth there."""
+    parts = []
+    if mark.total is not None and scale != 1.0:
+        parts.append(f"{decimal(mark.total / scale)} of {decimal(full_marks(columns))} points")
+    for column in columns:
+        points = mark.lessons[column.id]
+        if points is not None:
+            parts.append(f"{column.id}: {decimal(points)} / {decimal(column.max_score)}")
+    if mark.bonus:
+        parts.append(f"{counted(mark.bonus, 'bonus point')}, which the grade does not include")
+    return html.escape(" ".join("; ".join([*parts, *mark.reasons]).split()), quote=False)
+
+
+def add_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
+    """Add a comment after the one that is there, unless that contains it."""
+    there, comment = sheet.value(row, column), guarded(comment)
+    if comment not in there:
+        sheet.put(row, column, " ".join(filter(None, (there, comment))))
+
+
+def other_assignment(matched: MatchedMarks, roll: Roll) -> str:
+    """Return a sentence if the worksheet is of another assignment than the graded download.
+
+    Moodle numbers the participants of each assignment anew (``assign_user_mapping``). A number
+    counts if it is in the name under which the submission came, and if that is not a team's.
+    """
+    graded: list[tuple[SheetPerson, str]] = []
+    for row, mark in matched.by_row.items():
+        for student in mark.students if not roll.people[row].team else ():
+            number = student.ids.get("moodle_participant", "")
+            if number and f"_{number}_assignsubmission_" in mark.came_as:
+                graded.append((roll.people[row], number))
+    others = [(person, number) for person, number in graded if number != person.ids["participant"]]
+    if 2 * len(others) <= len(graded):
+        return ""
+    numbers = [
+        f"{person.label} ({number}, here {person.ids['participant']})" for person, number in others
     ]
-    return html.escape("; ".join([*points, *mark.remarks]), quote=False)
+    return (
+        f"this worksheet is of another assignment. {counted(len(others), 'student')} had another"
+        f" participant number in the graded download: {name_list(numbers, 3)}. Download the"
+        " worksheet of the assignment that you graded"
+    )
 
 
 def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
@@ -131,28 +206,28 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
         raise UsageError(
             "a Moodle worksheet has one grade column, for the total. Name only that: --column TITLE"
         )
-    maximum = next(
-        (column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None
-    )
     titles = [title.casefold() for title in sheet.header]
     if request.columns:
         grade = sheet.column(request.columns[0])
     elif "grade" in titles:
         grade = titles.index("grade")
-    elif maximum is not None:
-        grade = maximum - 1
+    elif maxima := [one for one in range(1, len(titles)) if holds_the_maximum(sheet, one)]:
+        grade = maxima[-1] - 1  # a field of the profile may be one number for all, too
     else:
         raise UsageError(
             f"{sheet.path}:1: the grade column was not recognized. Name it with --column:"
             f" {', '.join(sheet.header)}"
         )
-    shown = sheet.value(1, maximum) if maximum is not None else ""
+    shown = sheet.value(1, grade + 1) if holds_the_maximum(sheet, grade + 1) else ""
     most = float(shown.replace(",", ".")) if shown else None
     comma = "," in shown or any(
         re.fullmatch(r"\d+,\d+", sheet.value(row, grade)) for row in sheet.rows
     )
     named = [column for column, title in enumerate(titles) if title in FEEDBACK]
-    return Columns(participant, grade, most, comma, named[0] if named else last_free(sheet, grade))
+    comment = named[0] if named else last_free(sheet, grade)
+    groups = [column for column, title in enumerate(titles[:grade]) if title in GROUP]
+    group = groups[-1] if groups else None
+    return Columns(participant, grade, most, comma, comment, group)
 
 
 def holds_participants(sheet: Sheet, column: int) -> bool:
@@ -160,9 +235,9 @@ def holds_participants(sheet: Sheet, column: int) -> bool:
     found = [
         PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)
     ]
-    words = {one[1] if one else None for one in found}
+    words = {one[1] for one in found if one}
     numbers = {one[2] for one in found if one}
-    return len(words) == 1 and None not in words and len(numbers) == len(found)
+    return len(words) == 1 and len(numbers) == len(found)
 
 
 def holds_the_maximum(sheet: Sheet, column: int) -> bool:
@@ -188,17 +263,27 @@ def roll_of(sheet: Sheet, where: Columns) -> Roll:
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:
-    """Yield the participants. Text with an @ is an address, other text a name or a login."""
+    """Yield the participants. Text with an @ is an address, other text a name or a login.
+
+    If Moodle hides names, a student is called ``Participant 123`` in its downloads, too.
+    """
+    last = where.grade if where.group is None else where.group
+    columns = [column for column in range(last) if column != where.participant]
+    first = Counter(sheet.value(row, columns[0]) if columns else "" for row in sheet.rows)
     for row in sheet.rows:
         found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
         if found is None:
             continue
-        texts = [
-            sheet.value(row, column) for column in range(where.grade) if column != where.participant
-        ]
+        texts = [sheet.value(row, column) for column in columns]
         address = next((text for text in texts if "@" in text), "")
-        names = frozenset[str]().union(
-            *(forms_of(text) for text in texts if text and "@" not in text)
+        called = [found[0], found[1], *(text for text in texts if text and "@" not in text)]
+        label = next((text for text in texts if text), "")
+        if first[label] != 1:
+            label = f"{label} ({found[0]})" if label else found[0]
+        yield SheetPerson(
+            row,
+            label,
+            {"participant": found[2], "email": address},
+            frozenset[str]().union(*map(forms_of, called)),
+            sheet.value(row, where.group) if where.group is not None else "",
         )
-        label = next((text for text in texts if text), found[0])
-        yield SheetPerson(row, label, {"participant": found[2], "email": address}, names)

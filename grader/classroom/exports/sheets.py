@@ -1,23 +1,18 @@
 """Fill marks into another system's CSV file; bytes outside of the changed cells stay as they are.
 
-The file is read as in RFC 4180, with its own delimiter and line ends. Students are matched to its
-rows by the ids that both know, most reliable first, then by name. Ambiguous matches are reported,
-and get no mark.
+The file is read as in RFC 4180, with its own delimiter and line ends.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grader.classroom.exports.common import ExportNote, LmsMark
-from grader.classroom.gradebook.identity import Key
-from grader.classroom.gradebook.roster import PeopleIndex
-from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of, letters, name_list
+from grader.classroom.exports.common import NAMED, ExportNote, decimal
+from grader.classroom.imports.names import name_list
 from grader.core.errors import UsageError
+from grader.core.text import counted
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 DELIMITERS = ",;\t"
@@ -114,108 +109,37 @@ class Sheet:
         return (self._bom + "".join(lines)).encode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetPerson:
-    """A person in a sheet: the row, what to call them, their ids by kind, forms of their name."""
-
-    row: int
-    label: str
-    ids: dict[str, str]
-    names: frozenset[str]
+def put_mark(sheet: Sheet, row: int, column: int, mark: str) -> str:
+    """Write a mark; return ``3 → 17.5`` if it replaces another one, else an empty text."""
+    old = sheet.value(row, column)
+    sheet.put(row, column, mark)
+    return f"{old} → {mark}" if old and not same_mark(old, mark) else ""
 
 
-class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, most reliable first, to the names that
-    it has in ``StudentIdentity.ids``.
+def same_mark(old: str, new: str) -> bool:
+    """Return whether two marks are equal; Canvas and Moodle show two decimals of a mark."""
+    try:
+        return abs(float(old.replace(",", ".")) - float(new.replace(",", "."))) <= 0.005 + 1e-9
+    except ValueError:
+        return False
 
-    An id of a kind in ``with_name`` counts only if the names agree too, where the sheet has names:
-    a group's number in Moodle may be another person's.
+
+def replaced_note(title: str, replaced: Sequence[str]) -> Iterator[ExportNote]:
+    """Yield a note on the marks that an export replaces, if any: ``Alice 3 → 17.5``."""
+    if replaced:
+        yield ExportNote(
+            f"{counted(len(replaced), 'mark')} in {title} will be replaced:"
+            f" {name_list(replaced, NAMED)}. Is this the right assignment?",
+            important=True,
+        )
+
+
+def scale_note(full: float, worth: float, most: float | None, title: str) -> Iterator[ExportNote]:
+    """Yield a note if full marks are not worth the same everywhere: in the course (``full``), in
+    the export (``worth``), and in the other system (``most``, if known).
     """
-
-    def __init__(
-        self,
-        people: Iterable[SheetPerson],
-        kinds: Mapping[str, tuple[str, ...]],
-        *,
-        with_name: Collection[str] = (),
-    ) -> None:
-        self.people = {person.row: person for person in people}
-        self._with_name = with_name
-        self._kinds = kinds
-        self._index = PeopleIndex((row, keys_of(person)) for row, person in self.people.items())
-
-    def find(self, student: StudentIdentity) -> list[SheetPerson]:
-        for key in self._keys(student):
-            people = [self.people[row] for row in self._index.find([key])]
-            if key[0] in self._with_name:
-                people = [one for one in people if agree(one, student)]
-            if people:
-                return people
-        named = self._index.find(("name", form) for form in forms_of(student.name))
-        return [self.people[row] for row in named]
-
-    def _keys(self, student: StudentIdentity) -> Iterator[Key]:
-        for kind, words in self._kinds.items():
-            for word in words:
-                if value := student.ids.get(word):
-                    yield kind, value.strip().casefold()
-
-
-def keys_of(person: SheetPerson) -> set[Key]:
-    ids = {(kind, value.casefold()) for kind, value in person.ids.items() if value}
-    return ids | {("name", form) for form in person.names}
-
-
-def agree(person: SheetPerson, student: StudentIdentity) -> bool:
-    """Return whether the row's names include the student's; True if the row has no name."""
-    theirs = {letters(name) for name in person.names}
-    return not theirs or any(letters(form) in theirs for form in forms_of(student.name))
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedMarks:
-    """Which mark goes to which row, and notes for the instructor on the rest.
-
-    ``unmatched`` says whether a submission's student fits no row, or several.
-    """
-
-    by_row: dict[int, LmsMark]
-    notes: tuple[ExportNote, ...]
-    unmatched: bool
-
-
-def match(roll: Roll, marks: Iterable[LmsMark]) -> MatchedMarks:
-    """Match marks to rows; a team's mark goes to every member's row."""
-    found: dict[int, list[LmsMark]] = {}
-    notes: list[ExportNote] = []
-    unmatched = False
-    for mark in marks:
-        for student in mark.students or (StudentIdentity(mark.label),):
-            people = roll.find(student)
-            if len(people) == 1:
-                found.setdefault(people[0].row, []).append(mark)
-            elif not mark.missing:
-                unmatched = True
-                why = (
-                    f"fits {len(people)} rows of the sheet: {name_list(p.label for p in people)}"
-                    if people
-                    else "not in the sheet"
-                )
-                text = f"{why}, so this mark was not written"
-                notes.append(ExportNote(text, student.name, important=True))
-    by_row = {}
-    for row, several in found.items():
-        if len(several) == 1:
-            by_row[row] = several[0]
-        else:
-            text = (
-                f"no mark was written, because {len(several)} submissions fit this row:"
-                f" {name_list(m.name for m in several)}"
-            )
-            notes.append(ExportNote(text, roll.people[row].label, important=True))
-    notes += [
-        ExportNote("in the sheet, but without a submission", person.label)
-        for row, person in roll.people.items()
-        if row not in found
-    ]
-    return MatchedMarks(by_row, tuple(notes), unmatched)
+    if worth != full or most not in (None, worth):
+        possible = f", where {decimal(most)} are possible" if most not in (None, worth) else ""
+        yield ExportNote(
+            f"full marks of {decimal(full)} are worth {decimal(worth)} in {title}{possible}"
+        )

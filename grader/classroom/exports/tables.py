@@ -1,8 +1,9 @@
-"""The formats ``csv``, ``json`` and ``junit``.
+"""The formats ``csv``, ``json`` and ``junit``, and the table of a term.
 
 ``csv`` has a row for each submission and a column for each lesson and each check. ``json`` is a
 list of all submissions, for instructors; the schema is ``export.schema.json``. ``junit`` has a
-suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd).
+suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd). The table of a term
+has a row for each person and a column for each assignment.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import codecs
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from grader.classroom.exports.common import (
@@ -24,6 +26,7 @@ from grader.classroom.exports.common import (
     for_students,
     full_marks,
     mark_of,
+    reasons,
     remarks,
     row,
     state,
@@ -61,11 +64,11 @@ def export_csv(
                     entry.penalty if entry.report else None,
                     entry.adjusted_by,
                     mark.total,
-                    full_marks(columns, request),
+                    request.scale or full_marks(columns),
                     "; ".join(map(adjustment_text, entry.adjustments)),
                     entry.report.bonus if entry.report else None,
                     state(entry),
-                    "; ".join(remarks(entry)),
+                    "; ".join(reasons(entry)),
                     *(mark.lessons[column.id] for column in columns),
                     *(points.get(check) for check in checks),
                 ]
@@ -83,6 +86,71 @@ def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
         for check in lesson.checks
         if check.outcome is not Outcome.GRADER_ERROR
     }
+
+
+FIRST_IDS = ("sid", "email", "username")
+"""The ids that come first in the table of a term; others follow in alphabetical order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermAssignment:
+    """An assignment of a term; ``weight`` is its share of the term's total, in per cent."""
+
+    name: str
+    full_marks: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermPerson:
+    """A person and their marks by assignment, on each assignment's own scale.
+
+    What is ``not_graded`` was handed in, and has no verdict. Nothing was handed in for the others.
+    """
+
+    name: str
+    ids: Mapping[str, str]
+    section: str
+    marks: Mapping[str, float]
+    not_graded: Collection[str] = ()
+
+
+def term_table(
+    people: Sequence[TermPerson], assignments: Sequence[TermAssignment]
+) -> Iterator[bytes]:
+    """Yield the lines of a CSV file with a row for each person.
+
+    ``total`` is the sum of each assignment's weight times the share of its full marks, out of
+    ``of``, the sum of the weights: before the last assignment, ``of`` is less than 100. An
+    assignment that was not handed in is an empty cell, counts as 0 and is counted in ``missing``.
+    With one that is not graded yet, ``total`` is empty.
+    """
+    found = {kind for person in people for kind in person.ids}
+    kinds = [*(kind for kind in FIRST_IDS if kind in found), *sorted(found - {*FIRST_IDS})]
+    names = [assignment.name for assignment in assignments]
+    counts = ["missing", "not graded", "total", "of"]
+    yield codecs.BOM_UTF8 + row(["name", *kinds, "section", *names, *counts])
+    of = sum(assignment.weight for assignment in assignments)
+    for person in people:
+        pending = [name for name in names if name in person.not_graded]
+        missing = [name for name in names if name not in {*person.marks, *pending}]
+        total = sum(
+            one.weight * person.marks.get(one.name, 0.0) / one.full_marks
+            for one in assignments
+            if one.full_marks
+        )
+        yield row(
+            [
+                person.name,
+                *(person.ids.get(kind) for kind in kinds),
+                person.section,
+                *(None if name in pending else person.marks.get(name) for name in names),
+                len(missing),
+                len(pending),
+                None if pending else round(total, 4),
+                of,
+            ]
+        )
 
 
 def export_json(
@@ -118,7 +186,7 @@ def as_data(
         "earned": entry.earned if entry.report else None,
         "penalty": entry.penalty,
         "score": mark.total,
-        "max_score": full_marks(columns, request),
+        "max_score": request.scale or full_marks(columns),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
         "adjustments": [adjustment_as_json(one) for one in entry.adjustments],
@@ -126,7 +194,7 @@ def as_data(
             {key: getattr(one, key) for key in ("lesson", "line", "text", "author", "made_at")}
             for one in entry.comments
         ],
-        "remarks": list(remarks(entry)),
+        "remarks": list(reasons(entry)),
         "report": entry.report.as_json() if entry.report else None,
     }
 

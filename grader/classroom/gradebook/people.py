@@ -235,6 +235,7 @@ class LineFinder:
                 [book.assignment],
             )
         )
+        self.submitted = book.names()
         self.claimed: set[str] = set()
         self.renamed: list[str] = []
 
@@ -280,6 +281,10 @@ class LineFinder:
         ]
         if not fitting or len(persons(students)) < len(students):
             return None
+        if not self.submitted.intersection(fitting):
+            named = self._by_name(called, students)
+            if named in self.submitted:
+                return None  # whose that is became known after it was graded
         named = self.aliases.get(called, called)
         return named if named in fitting else fitting[0]
 

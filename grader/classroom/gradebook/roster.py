@@ -167,7 +167,7 @@ class PeopleIndex:
 
     The two are searched by different rules. On a roster, ``match`` goes from ids to names until
     exactly one line fits, because what is left open only lacks a line. In a sheet, where a mark is
-    written, the most reliable key that fits any row decides (``exports.sheets.Roll``).
+    written, the most reliable key that fits any row decides (``exports.matching.Roll``).
     """
 
     def __init__(self, keys_by_line: Iterable[tuple[int, Iterable[Key]]]) -> None:

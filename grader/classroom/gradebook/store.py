@@ -540,8 +540,8 @@ class Gradebook:
             )
             if self.value(query, last, plan):
                 return int(last)
-            began = now()
-            row = {"plan": plan, "began": began, "ranked": began, "newest": newest}
+            ranked = datetime.now(UTC).isoformat()
+            row = {"plan": plan, "began": now(), "ranked": ranked, "newest": newest}
             return self.insert("runs", {**row, "assignment": self.assignment})
 
     def end(self, run: int) -> None:

@@ -118,6 +118,7 @@ def autograder_files(
 def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
     """Yield the files that judging needs: no READMEs, and no wrong or accepted answers."""
     yield course.root / "exercises" / "course.toml"
+    yield from sorted((course.root / "exercises").glob("*.po"))
     for lesson in lessons:
         yield lesson.stub
         yield lesson.solution

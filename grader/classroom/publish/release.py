@@ -102,7 +102,7 @@ def write_release(
         write(tried, [*files, release_toml({one.id: HeldBack(0, 0.0) for one in lessons})])
         released = prove(course, lessons, tried / BUNDLED)
         write(made, [release_toml({one.lesson: one.held for one in released})])
-        write(made, front_pages(course.title, released))
+        write(made, front_pages(course, released))
         if folder.is_dir():
             folder.rmdir()
         shutil.move(made, folder)
@@ -114,13 +114,13 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
     return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
 
 
-def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
+def front_pages(course: Course, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
     """Yield ``(path, text)`` of the bundle's README in each language."""
     points, held_points = released_points(released)
-    for name in ("README.md", "README.ko.md"):
+    for name, lang in (("README.md", "en"), ("README.ko.md", "ko")):
         text = render_text(
             f"handout/{name}",
-            title=title,
+            title=course.title_in(lang),
             torch=install_torch(),
             points=f"{points:g}",
             held_points=f"{held_points:g}",
@@ -140,8 +140,9 @@ def bundle_files(
     course: Course, lessons: Iterable[Lesson], steps: int
 ) -> Iterator[tuple[str, str]]:
     """Yield ``(path, text)`` of every file except those that need the result of the proof."""
-    about = (course.root / "exercises" / "course.toml").read_text("utf-8")
-    yield f"{BUNDLED}/exercises/course.toml", about
+    exercises = course.root / "exercises"
+    for path in (exercises / "course.toml", *sorted(exercises.glob("*.po"))):
+        yield f"{BUNDLED}/exercises/{path.name}", path.read_text("utf-8")
     for lesson in lessons:
         how = f"To grade this file, type: grade {lesson.id}"
         yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)

@@ -1,7 +1,7 @@
-"""The class page: what to reteach, which checks may be wrong, whom to look at, all submissions.
+"""The class page: who needs help, what to reteach, every check, mistake and submission.
 
 It is one self-contained file; its Content Security Policy allows only its own style sheet and
-script, by hash. What to reteach are the most common mistakes, and checks that many got wrong.
+script, by hash.
 """
 
 from __future__ import annotations
@@ -17,24 +17,18 @@ from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.statistics.collect import (
     Classroom,
     LessonFacts,
-    People,
     Rows,
     State,
     StudentSummary,
     UnnamedGroup,
     collect_statistics,
 )
+from grader.classroom.statistics.first_screen import FEWEST_TO_RETEACH, HELPED, first_screen
 from grader.core.files import inlined
 from grader.core.i18n import Catalogue
 from grader.core.report import LessonStatus, Shown
 from grader.core.text import text
 from grader.render.page import environment, repair_message, style_hash
-
-FEWEST_TO_RETEACH = 2
-"""A mistake of only one person is for that person's page, not for the class."""
-RETEACH = 3
-"""How many things to reteach the first screen names: as many as fit into one lesson."""
-
 
 S = TypeVar("S", bound=Shown)
 TOGETHER_SHOWN = 12
@@ -44,8 +38,10 @@ STATE_WORDS = {
     State.PROBLEM: "not graded",
     State.MISSING: "nothing handed in",
     State.INVALID: "could not be loaded",
+    State.FOREIGN: "other content",
     State.LIMIT: "limit hit",
     State.FLAG: "flagged",
+    State.BEHIND: "far behind",
     State.ADJUSTED: "adjusted",
     State.LATE: "late",
     State.FULL: "full marks",
@@ -98,12 +94,13 @@ def render_class(
             room=classroom,
             title=title or "The class",
             passed_over=[*passed_over, *classroom.passed_over],
-            topics=topics(classroom),
+            first=first_screen(classroom),
             quartiles=quartiles(classroom.scores),
             mean=mean,
             deviation=deviation,
             state_words=STATE_WORDS,
             states=present(classroom),
+            helped=HELPED,
             namesakes=namesakes(classroom),
             together=classroom.together[:TOGETHER_SHOWN],
             style=sheet,
@@ -144,7 +141,7 @@ def deviation(scores: Sequence[float]) -> str:
 
 def present(classroom: Classroom) -> dict[State, int]:
     """Return the states that occur in this class, with the number of submissions in each."""
-    counts = Counter(state for row in classroom.rows for state in row.states)
+    counts = Counter(state for row in classroom.rows for state in classroom.states(row))
     return {state: counts[state] for state in State if counts[state]}
 
 
@@ -214,47 +211,3 @@ def mini_bars(
         "height": BAR_HEIGHT,
         "paths": [(kind, "".join(path)) for kind, path in paths.items() if path],
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """Something to reteach: a mistake, or a check that many got wrong.
-
-    ``of`` is how many began the lesson or the check. ``check`` is where a mistake was seen, empty
-    for a check. ``link`` leads to the ``people``.
-    """
-
-    title: str
-    lesson: LessonFacts
-    people: People
-    of: int
-    check: str
-    evidence: str
-    link: str
-
-
-def topics(classroom: Classroom) -> tuple[Topic, ...]:
-    """Return what to reteach: the most common mistakes, then checks that many got wrong without a
-    name, except those that may themselves be wrong.
-    """
-    lessons = {lesson.id: lesson for lesson in classroom.lessons}
-    found = []
-    for one in classroom.mistakes[:RETEACH]:
-        if one.people.count >= FEWEST_TO_RETEACH:
-            lesson, link = lessons[one.lesson], f"#made-{one.number}"
-            found.append(
-                Topic(one.title, lesson, one.people, lesson.began, one.check, one.evidence, link)
-            )
-    unnamed = [
-        check
-        for lesson in classroom.lessons
-        for check in lesson.checks
-        if check.wrong.count >= FEWEST_TO_RETEACH and not check.doubt
-    ]
-    unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
-    for check in unnamed[: RETEACH - len(found)]:
-        lesson, link = lessons[check.lesson], f"#wrong-{check.number}"
-        found.append(
-            Topic(check.column.title, lesson, check.wrong, check.began, "", check.example, link)
-        )
-    return tuple(found)

@@ -11,9 +11,10 @@ import enum
 import itertools
 import json
 import math
+import statistics
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -23,10 +24,30 @@ from grader.classroom.gradebook.entry import (
     CheckColumn,
     GradebookEntry,
     LessonColumn,
+    not_graded,
     total_points,
 )
+from grader.classroom.imports.names import name_list
 from grader.classroom.passed_over import passed_over_files
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
+from grader.classroom.statistics.item_analysis import (
+    AGAINST,
+    TOO_FEW_TO_BLAME,
+    AnswerPatterns,
+    Moments,
+    RightLooking,
+    point_biserial,
+    share,
+)
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    Report,
+    add_up,
+)
+from grader.render.page import waiting_points
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
 FEWEST_TOGETHER = 3
@@ -42,20 +63,6 @@ def collect_statistics(
     for entry in entries:
         collector.add(entry)
     return collector.finish()
-
-
-@dataclass(slots=True)
-class Moments:
-    """The count of some numbers, their sum, and the sum of their squares."""
-
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def add(self, number: float) -> None:
-        self.count += 1
-        self.total += number
-        self.squares += number * number
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +87,18 @@ class State(enum.StrEnum):
     PROBLEM = "problem"
     MISSING = "missing"
     INVALID = "invalid"
+    FOREIGN = "foreign"
     LIMIT = "limit"
     FLAG = "flag"
+    BEHIND = "behind"
+    """Far behind the class, which only ``Classroom.states`` knows."""
     ADJUSTED = "adjusted"
     LATE = "late"
     FULL = "full"
+
+
+UNGRADED = frozenset((State.PROBLEM, State.INVALID, State.FOREIGN))
+"""An answer could not be graded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +148,15 @@ class Row(Record):
     mistakes: tuple[int, ...]
     wrong: tuple[int, ...]
 
+    @property
+    def standing(self) -> float | None:
+        """The points by which people are far behind or not: without a penalty for lateness, and
+        None if a file could not be graded.
+        """
+        if self.score is None or not UNGRADED.isdisjoint(self.states):
+            return None
+        return self.score + self.penalty
+
 
 class RowsOnDisk:
     """Rows in a file, one line of JSON each, so that memory does not grow with the class.
@@ -171,30 +194,50 @@ class ClassNote:
 
 
 @dataclass(slots=True)
+class Loss:
+    """The points that a class lost by one thing; ``waiting`` are those of checks that wait for it
+    and come back with it.
+    """
+
+    points: float = 0.0
+    waiting: float = 0.0
+
+    def add(self, check: CheckResult, waiting: float) -> None:
+        self.points = add_up([self.points, check.max_points, -check.points, waiting])
+        self.waiting = add_up([self.waiting, waiting])
+
+
+@dataclass(slots=True)
 class CheckFacts:
     """One check over the class: outcomes, and moments of the scores on everything else.
 
     ``wrong`` are the people who failed it without a known mistake; ``example`` is the message that
-    one of them got.
+    one of them got. ``right_looking`` is known at the end.
     """
 
     number: int
     lesson: str
     column: CheckColumn
+    function: str = ""
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     right: Moments = field(default_factory=Moments)
     not_right: Moments = field(default_factory=Moments)
     wrong: People = field(default_factory=People)
     example: str = ""
+    loss: Loss = field(default_factory=Loss)
+    unnamed_loss: Loss = field(default_factory=Loss)
+    """The part of the loss without a known mistake."""
+    right_looking: RightLooking = field(default_factory=RightLooking)
 
     def add(self, person: StudentSummary, result: CheckResult, rest: float) -> None:
         """Count a result; ``rest`` is the person's score without this check's points."""
         self.outcomes[result.outcome] += 1
+        self.function = result.function
         if result.outcome is Outcome.PASSED:
             self.right.add(rest)
         elif result.outcome.group == "wrong":
             self.not_right.add(rest)
-            if not result.diagnosis:
+            if not result.diagnosis and not result.bonus:
                 self.wrong.add(person)
                 self.example = self.example or result.message or ""
 
@@ -226,9 +269,15 @@ class CheckFacts:
 
     @property
     def doubt(self) -> str | None:
-        """The reason why the check itself may be wrong, if there is one."""
+        """The reason why the check itself may be wrong, if there is one; not for a bonus, which a
+        right answer may miss.
+        """
+        if self.column.bonus:
+            return None
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"none of {self.judged} students passed"
+        if (alike := self.right_looking).against:
+            return f"{alike.failed} of {alike.count} answers that look right otherwise fail it"
         found = self.discrimination
         if found is not None and found * math.sqrt(self.judged - 1) < AGAINST:
             return f"students with better scores get it wrong (discrimination {found:.2f})"
@@ -237,7 +286,10 @@ class CheckFacts:
 
 @dataclass(slots=True)
 class MistakeCount:
-    """How often a mistake was made; ``evidence`` is an example from ``check``."""
+    """How often a mistake was made; ``evidence`` is an example from ``check``.
+
+    ``seen_in`` counts the people by the numbers of the checks in which they made it.
+    """
 
     number: int
     id: str
@@ -246,6 +298,13 @@ class MistakeCount:
     check: str
     evidence: str
     people: People = field(default_factory=People)
+    loss: Loss = field(default_factory=Loss)
+    seen_in: Counter[frozenset[int]] = field(default_factory=Counter)
+
+    def rests_on(self, checks: Collection[int]) -> bool:
+        """Return whether most people made it in none but these checks."""
+        only = sum(count for seen, count in self.seen_in.items() if seen.issubset(checks))
+        return 2 * only > self.people.count
 
 
 @dataclass(slots=True)
@@ -296,6 +355,7 @@ class LessonFacts:
     seconds: array[float] = field(default_factory=lambda: array("d"))
     by_id: dict[str, CheckFacts] = field(default_factory=dict)
     mistakes: list[MistakeCount] = field(default_factory=list)
+    patterns: AnswerPatterns = field(default_factory=AnswerPatterns)
 
     @property
     def checks(self) -> tuple[CheckFacts, ...]:
@@ -329,6 +389,8 @@ class Classroom:
     groups: list[UnnamedGroup] = field(default_factory=list)
     faults: list[ClassNote] = field(default_factory=list)
     problems: list[ClassNote] = field(default_factory=list)
+    foreign: list[ClassNote] = field(default_factory=list)
+    """Files that define none of their lesson's functions."""
     missing: list[StudentSummary] = field(default_factory=list)
     limits: list[ClassNote] = field(default_factory=list)
     flags: list[ClassNote] = field(default_factory=list)
@@ -342,9 +404,14 @@ class Classroom:
     unconfined: int = 0
     """How many were judged without at least one of the sandbox's guarantees."""
 
-    @property
-    def doubtful(self) -> tuple[CheckFacts, ...]:
-        return tuple(check for lesson in self.lessons for check in lesson.checks if check.doubt)
+    behind_below: float = 0.0
+    """Who has fewer points is far behind: half the median, as ``Row.standing``."""
+
+    def states(self, row: Row) -> tuple[State, ...]:
+        """Return the states of a row, in order."""
+        behind = row.standing is not None and row.standing < self.behind_below
+        found = {*row.states, *([State.BEHIND] if behind else [])}
+        return tuple(state for state in State if state in found)
 
 
 @dataclass(slots=True)
@@ -365,6 +432,9 @@ class _Collector:
         self.check_numbers = itertools.count()
         self.mistakes: dict[tuple[str, str], MistakeCount] = {}
         self.groups: dict[tuple[str, str], UnnamedGroup] = {}
+        self.standings = array("d")
+        self.foreign: list[tuple[StudentSummary, LessonResult]] = []
+        self.lesson_of: dict[str, str] = {}  # the title of a function's lesson
         self.pairs: Counter[tuple[int, int]] = Counter()
         self.lessons: dict[str, LessonFacts] = {}
         for column in columns:
@@ -405,6 +475,9 @@ class _Collector:
             room.adjustments += [(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)
         counts = total_points(entry) is not None
+        for lesson in not_graded(entry):
+            room.problems.append(ClassNote(person, "", lesson.message or ""))
+            states.add(State.PROBLEM)
         if report is not None:
             self.add_report(seen, report)
             if counts:
@@ -416,21 +489,22 @@ class _Collector:
         if len(entry.history) > 1:
             room.again[0].add(entry.history[0])
             room.again[1].add(entry.history[-1])
-        room.rows.append(
-            Row(
-                person=person,
-                score=entry.score if counts else None,
-                bonus=report.bonus if report else 0.0,
-                penalty=entry.penalty,
-                adjusted_by=entry.adjusted_by,
-                history=entry.history if len(entry.history) > 1 else (),
-                section=", ".join(entry.sections),
-                points=self.lesson_points(entry),
-                states=tuple(state for state in State if state in states),
-                mistakes=tuple(sorted(seen.mistakes)),
-                wrong=tuple(seen.wrong),
-            )
+        row = Row(
+            person=person,
+            score=entry.score if counts else None,
+            bonus=report.bonus if report else 0.0,
+            penalty=entry.penalty,
+            adjusted_by=entry.adjusted_by,
+            history=entry.history if len(entry.history) > 1 else (),
+            section=", ".join(entry.sections),
+            points=self.lesson_points(entry),
+            states=tuple(state for state in State if state in states),
+            mistakes=tuple(sorted(seen.mistakes)),
+            wrong=tuple(seen.wrong),
         )
+        room.rows.append(row)
+        if row.standing is not None:
+            self.standings.append(row.standing)
 
     def add_report(self, seen: _Seen, report: Report) -> None:
         room, person, states = self.room, seen.person, seen.states
@@ -438,46 +512,78 @@ class _Collector:
         room.max_score = max(room.max_score, report.max_score)
         room.unconfined += bool(report.sandbox.missing)
         room.passed_over += passed_over_files(report, all_of_them=True)
-        if report.flags:
-            room.flags += [ClassNote(person, "", flag) for flag in report.flags]
+        # Files that were not graded for their names are flagged, too; the problems have them.
+        ignored = [one for one in report.lessons if one.status is LessonStatus.MISSING and one.file]
+        known = tuple(f"{one.id}: " for one in ignored)
+        if flags := [flag for flag in report.flags if not flag.startswith(known)]:
+            room.flags += [ClassNote(person, "", flag) for flag in flags]
             states.add(State.FLAG)
         for result in report.lessons:
             lesson = self.lesson(result.id, result.title, result.max_score)
-            lesson.statuses[result.status] += 1
+            foreign = result.defines_instead is not None
+            lesson.statuses[LessonStatus.NOT_STARTED if foreign else result.status] += 1
+            if foreign:
+                self.foreign.append((person, result))
+                states.add(State.FOREIGN)
             if result.status is LessonStatus.INVALID:
-                room.problems.append(ClassNote(person, result.title, load_error(result)))
+                reason, file = load_error(result), result.file or result.title
+                where = "" if reason.startswith(file) else file
+                room.problems.append(ClassNote(person, where, reason))
                 states.add(State.INVALID)
             for check in result.checks:
+                self.lesson_of[check.function.split(".")[0]] = result.title
                 if check.outcome is Outcome.GRADER_ERROR:
                     where = f"{result.title}: {check.title}"
                     note = ClassNote(person, where, check.message or "", check.note or "")
                     room.faults.append(note)
                     states.add(State.FAULT)
-            if result.status in BEGAN:
+            if result.status in BEGAN and not foreign:
                 lesson.scores.append(result.score)
                 lesson.seconds.append(result.seconds)
                 self.add_checks(seen, report, result)
         self.pairs.update(itertools.combinations(sorted(seen.mistakes), 2))
 
-    def add_checks(self, seen: _Seen, report: Report, lesson: LessonResult) -> None:
-        person = seen.person
+    def add_checks(self, seen: _Seen, report: Report, result: LessonResult) -> None:
+        lesson, waiting = self.lessons[result.id], waiting_points(result)
         limits: dict[str, list[str]] = {}
-        for check in lesson.checks:
+        made: dict[str, tuple[MistakeCount, set[int]]] = {}
+        judged = []
+        for check in result.checks:
             rest = report.score if check.bonus else report.score - check.points
             column = CheckColumn(check.id, check.title, check.max_points, check.bonus, check.hidden)
-            facts = self.check(self.lessons[lesson.id], column)
-            facts.add(person, check, rest)
+            facts = self.check(lesson, column)
+            facts.add(seen.person, check, rest)
             if check.outcome.group == "wrong":
                 seen.wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)
+            if check.bonus:  # who misses it makes no mistake
+                continue
+            if check.needs in lesson.by_id:
+                lesson.patterns.waits(facts.number, lesson.by_id[check.needs].number)
+            if check.outcome.group in ("right", "wrong"):
+                right = check.outcome is Outcome.PASSED
+                judged.append((facts.number, check.function, right))
+            if check.outcome.group == "wrong":
+                facts.loss.add(check, waiting.get(check.id, 0.0))
+                if not check.diagnosis:
+                    facts.unnamed_loss.add(check, waiting.get(check.id, 0.0))
             if check.signature:
-                self.in_group(person, lesson.id, check, check.signature)
+                self.in_group(seen.person, lesson.id, check, check.signature)
             if check.diagnosis:
-                seen.mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
+                mistake = self.made(seen.person, lesson.id, check, check.diagnosis)
+                mistake.loss.add(check, waiting.get(check.id, 0.0))
+                made.setdefault(mistake.id, (mistake, set()))[1].add(facts.number)
+        lesson.patterns.add(judged)
+        for mistake, checks in made.values():
+            seen.mistakes.add(mistake.number)
+            mistake.seen_in[frozenset(checks)] += 1
+        self.note_limits(seen, result.title, limits)
+
+    def note_limits(self, seen: _Seen, lesson: str, limits: dict[str, list[str]]) -> None:
         for message, titles in limits.items():
             more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-            note = ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message)
+            note = ClassNote(seen.person, f"{lesson}: {titles[0]}{more}", message)
             self.room.limits.append(note)
             seen.states.add(State.LIMIT)
 
@@ -492,8 +598,8 @@ class _Collector:
 
     def made(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, diagnosis: str
-    ) -> int:
-        """Count a mistake, once for each person; return its number."""
+    ) -> MistakeCount:
+        """Count a mistake, once for each person."""
         key = (lesson_id, diagnosis)
         if key not in self.mistakes:
             title = check.diagnosis_title or diagnosis
@@ -501,7 +607,7 @@ class _Collector:
                 len(self.mistakes), diagnosis, lesson_id, title, check.title, check.evidence or ""
             )
         self.mistakes[key].people.add(person)
-        return self.mistakes[key].number
+        return self.mistakes[key]
 
     def lesson_points(self, entry: GradebookEntry) -> tuple[float | None, ...]:
         """Return each lesson's points with adjustments; None if not handed in."""
@@ -509,9 +615,25 @@ class _Collector:
         there |= {one.lesson for one in entry.adjustments if one.lesson is not None}
         return tuple(entry.lesson_score(one) if one in there else None for one in self.lessons)
 
+    def foreign_note(self, person: StudentSummary, result: LessonResult) -> ClassNote:
+        names = result.defines_instead or ()
+        lessons = dict.fromkeys(self.lesson_of[name] for name in names if name in self.lesson_of)
+        instead = [f"“{title}”" for title in lessons]
+        text = f"defines none of the functions of “{result.title}”, but "
+        text += (
+            f"those of {name_list(instead)}" if instead else name_list(names, NAMED) or "nothing"
+        )
+        return ClassNote(person, result.file or result.title, text)
+
     def finish(self) -> Classroom:
         room, mistakes = self.room, list(self.mistakes.values())
         room.lessons = list(self.lessons.values())
+        room.foreign = [self.foreign_note(*one) for one in self.foreign]
+        for lesson in room.lessons:
+            for check in lesson.checks:
+                if not check.column.bonus:
+                    seen = lesson.patterns.right_looking(check.number, check.function)
+                    check.right_looking = seen
         room.mistakes = sorted(mistakes, key=lambda one: (-one.people.count, one.number))
         room.groups = sorted(
             self.groups.values(), key=lambda one: (-one.people.count, one.signature)
@@ -525,6 +647,7 @@ class _Collector:
         ]
         room.together = sorted(together, key=lambda pair: pair.rank)
         room.max_score = sum(lesson.max_score for lesson in room.lessons) or room.max_score
+        room.behind_below = statistics.median(self.standings) / 2 if self.standings else 0.0
         room.sections = dict(sorted(room.sections.items()))
         room.bins = histogram(room.scores, room.max_score)
         return room
@@ -532,42 +655,6 @@ class _Collector:
 
 BINS = 10
 """How many columns a histogram has."""
-FEWEST = 10
-"""With fewer answers a correlation is meaningless, so none is returned."""
-TOO_FEW_TO_BLAME = 3
-"""A check that nobody passed may be wrong only if at least this many people tried it."""
-AGAINST = -3.0
-"""A check may be wrong if its correlation with the rest is below this many negative standard
-errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
-Without correlation, the standard error for n answers is 1 / √(n − 1).
-"""
-
-
-def share(part: int, whole: int) -> float | None:
-    """Return a part of a whole, 0 to 1; None if the whole is zero."""
-    return part / whole if whole else None
-
-
-def point_biserial(right: Moments, wrong: Moments) -> float | None:
-    """Return how well a check tells strong from weak: its correlation with the rest, −1 to 1.
-
-    ``right`` and ``wrong`` are the scores *without the check's own points*, which would correlate
-    with themselves (Henrysson 1963, Correction of item-total correlations in item analysis,
-    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s
-    of all n scores it is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories
-    of Mental Test Scores, chapter 15). None if all are right, wrong or alike, or fewer than
-    ``FEWEST``.
-    """
-    count = right.count + wrong.count
-    if count < FEWEST or not right.count or not wrong.count:
-        return None
-    mean = (right.total + wrong.total) / count
-    variance = (right.squares + wrong.squares) / count - mean * mean
-    if variance <= 1e-9 * max(1.0, mean * mean):
-        return None
-    apart = right.total / right.count - wrong.total / wrong.count
-    found = apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count
-    return max(-1.0, min(1.0, found))
 
 
 def histogram(scores: Iterable[float], most: float) -> tuple[Bin, ...]:

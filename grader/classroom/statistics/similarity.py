@@ -7,10 +7,14 @@ fingerprinting) of code without names, imports, comments and layout, made by cop
 stub, of known right answers and of many in the class does not count. Every fingerprint is kept (a
 window of one), so results are reproducible. copydetect is an optional dependency because it depends
 on matplotlib.
+
+A wrong answer shares most of its code with right ones, so little of it counts. Wrong answers that
+are equal, except perhaps for names, comments and layout, are therefore found apart.
 """
 
 from __future__ import annotations
 
+import builtins
 import functools
 import io
 import itertools
@@ -43,11 +47,14 @@ LAYOUT_TOKENS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A student's text of a lesson; ``earlier`` if it is from the class compared with."""
+    """A student's text of a lesson; ``earlier`` if it is from the class compared with, ``wrong`` if
+    it fails a check.
+    """
 
     owner: str
     text: str
     earlier: bool = False
+    wrong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +72,23 @@ class Side:
         return sum(bool(line.strip()) for text in marked for line in text.splitlines())
 
 
+FILE, CODE = "same file", "same code"
+BRACKETS = tuple("([{"), tuple(")]}")
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts that share code; ``share`` is the greater of both sides' shares."""
+    """Two texts that share code; ``share`` is the greater of both sides' shares.
+
+    Of equal wrong answers, ``same`` says what is equal, the ``FILE`` or the ``CODE``, and
+    ``others`` are further people with it.
+    """
 
     lesson: str
     one: Side
     other: Side
+    same: str = ""
+    others: tuple[Side, ...] = ()
 
     @property
     def lines(self) -> int:
@@ -136,22 +153,32 @@ Tracker = Callable[[str, Collection[Any]], Iterable[Any]]
 def similar_pairs(
     lesson: str,
     texts: Sequence[Text],
+    stub: str,
     known: Iterable[str],
     threshold: float,
     track: Tracker = lambda what, things: things,
 ) -> list[Pair]:
-    """Return the pairs with a share of at least ``threshold``, none within an earlier class.
+    """Return the pairs with a share of at least ``threshold``, and equal wrong answers; none within
+    an earlier class.
 
-    Pairs with the most shared lines come first. ``known`` are texts whose code does not count,
-    such as the stub; ``track`` shows progress.
+    The pairs are in the order of ``rank``. Code of the ``stub`` and of ``known`` right answers
+    does not count; ``track`` shows progress.
     """
-    places, ignored = candidates(texts, known, threshold, track)
+    given = frozenset(line.strip() for line in stub.split("\n"))
+    codes = wrong_codes(texts, given, track)
+    pairs = [
+        equal_pair(lesson, same, [texts[place] for place in alike], given)
+        for same, alike in equal_answers(texts, codes)
+    ]
+    places, ignored = candidates(texts, [stub, *known], threshold, track)
+    places = [
+        (one, other) for one, other in places if one not in codes or codes[one] != codes.get(other)
+    ]
 
     @functools.lru_cache(KEPT_AT_ONCE)
     def own_fingerprint(place: int) -> Any:
         return without(fingerprint(texts[place].text), ignored)
 
-    pairs = []
     for one, other in track("comparing pairs", places):
         overlap, shares, slices = library().compare_files(
             own_fingerprint(one), own_fingerprint(other)
@@ -166,13 +193,114 @@ def similar_pairs(
                 )
                 for place, share, marked in zip((one, other), shares, slices, strict=True)
             ]
-            pairs.append(Pair(lesson, *sides))
+            pairs.append(Pair(lesson, sides[0], sides[1]))
     return sorted(pairs, key=rank)
 
 
-def rank(pair: Pair) -> tuple[float, float, str, str]:
-    """Order pairs by the number of shared lines, then by their share."""
-    return -pair.lines, -(pair.one.share + pair.other.share), pair.one.owner, pair.other.owner
+def wrong_codes(
+    texts: Sequence[Text], given: Collection[str], track: Tracker
+) -> dict[int, tuple[str, ...]]:
+    """Return the code of each wrong answer (``renamed``), by its place, if enough of it is its own:
+    not in the stub, whose lines are ``given``.
+    """
+    wrong = [place for place, text in enumerate(texts) if text.wrong]
+    return {
+        place: renamed(texts[place].text)
+        for place in track("looking for equal answers", wrong)
+        if sum(end - begin for begin, end in own_lines(texts[place].text, given)) >= TELLING
+    }
+
+
+def equal_answers(
+    texts: Sequence[Text], codes: Mapping[int, tuple[str, ...]]
+) -> list[tuple[str, list[int]]]:
+    """Return the places of answers that are the same ``FILE``; then, one of each file, of those
+    that are the same ``CODE``.
+    """
+    alike: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for place, code in codes.items():
+        alike.setdefault(code, {}).setdefault(texts[place].text.strip(), []).append(place)
+    found = []
+    for files in alike.values():
+        found += [(FILE, places) for places in files.values()]
+        found.append((CODE, [places[0] for places in files.values()]))
+    return [
+        (same, places)
+        for same, places in found
+        if len(places) > 1 and not all(texts[place].earlier for place in places)
+    ]
+
+
+def equal_pair(lesson: str, same: str, texts: Sequence[Text], given: Collection[str]) -> Pair:
+    sides = []
+    for text in texts:
+        places = zip(*own_lines(text.text, given), strict=True)
+        sides.append(Side(text.owner, text.earlier, 1.0, in_pieces(text.text, places)))
+    return Pair(lesson, sides[0], sides[1], same, tuple(sides[2:]))
+
+
+def own_lines(text: str, given: Collection[str]) -> list[tuple[int, int]]:
+    """Return where lines of code begin and end that are not given; comments do not count."""
+    found, position = [], 0
+    for line in text.split("\n"):
+        code = line.strip()
+        if code and not code.startswith("#") and code not in given:
+            begin = position + line.index(code)
+            found.append((begin, begin + len(code)))
+        position += len(line) + 1
+    return found
+
+
+def renamed(text: str) -> tuple[str, ...]:
+    """Return code as tokens without comments, docstrings and imports, its names as numbers.
+
+    Names that a copy can't change are kept: those of built-ins, of arguments given by name, and of
+    attributes that the text does not assign. Text that is not Python is returned as it is.
+    """
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return (text.strip(),)
+    own = {
+        name.string
+        for dot, name, sign in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if dot.string == "." and sign.string == "="
+    }
+    names: dict[str, str] = {}
+    code: list[str] = []
+    statement: list[str] = []
+    before, depth = "", 0
+    for token, after in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
+        word = token.string
+        depth += (word in BRACKETS[0]) - (word in BRACKETS[1])
+        if token.type == tokenize.NAME and not keyword.iskeyword(word):
+            by_name = depth > 0 and after.string == "="
+            if word in own or not (before == "." or by_name or hasattr(builtins, word)):
+                word = names.setdefault(word, str(len(names)))
+        elif token.type in (tokenize.INDENT, tokenize.DEDENT):
+            code.append(tokenize.tok_name[token.type])
+            continue
+        elif token.type in LAYOUT_TOKENS:
+            continue
+        statement.append(word)
+        before = token.string
+        if token.type == tokenize.NEWLINE:
+            docstring = len(statement) == 2 and statement[0][-1] in "\"'"
+            if statement[0] not in ("import", "from") and not docstring:
+                code += statement
+            statement = []
+    return (*code, *statement)
+
+
+def rank(pair: Pair) -> tuple[bool, float, float, str, str]:
+    """Order pairs: equal files first, then by the number of shared lines, then by their share."""
+    return (
+        pair.same != FILE,
+        -pair.lines,
+        -(pair.one.share + pair.other.share),
+        pair.one.owner,
+        pair.other.owner,
+    )
 
 
 def candidates(
@@ -253,6 +381,7 @@ def render_similar(
             labels=labels,
             compared=compared,
             threshold=threshold,
+            file=FILE,
             earlier=earlier,
             percent=percent,
             style=sheet,

@@ -11,6 +11,7 @@ worker whose answer is malformed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import secrets
 import struct
 import time
@@ -31,6 +32,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
+from grader.course.endless_loops import names_in_endless_loop
 from grader.course.source import Source
 from grader.judge.remote.channel import Deadline, Starvation, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question, question_of
@@ -47,7 +49,7 @@ from grader.judge.remote.proxies import (
     objects_in,
 )
 from grader.judge.remote.scenarios import scenario_with_definitions, watched_words
-from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
+from grader.judge.remote.workers import WorkerProcess, WorkerSource, lines_where_it_is
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame, as_json, pack_text
 from grader.worker.wire.values import (
@@ -65,6 +67,12 @@ from grader.worker.wire.values import (
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
+ENDLESS = f"{STILL_RUNNING}: nothing in this loop ends it"
+ENDLESS_WHILE = f"{STILL_RUNNING}: nothing in this loop changes {{names}}, so it never ends"
+PATIENCE_SECONDS = 1.0
+"""How long a call may take, once a function did not end, until the judge looks whether that
+function hangs again.
+"""
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
 MOST_HANDLES = 1 << 20
@@ -143,6 +151,9 @@ class StudentSession:
         """What the worker is to do about warnings, which Python shows once: ``keep`` those that it
         has shown so far in mind, or ``restore`` that state.
         """
+        self._check_id = ""
+        self._hung: dict[int, str] = {}
+        """The functions that did not end, by their first line, with the id of the check."""
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -194,6 +205,7 @@ class StudentSession:
         """
         self.source, self._unloadable = source, None
         self._optional_after = None
+        self._hung.clear()
         if self._worker is None:
             self.load()
         else:
@@ -288,6 +300,7 @@ class StudentSession:
     def begin_check(self, check_id: str = "") -> Traffic:
         """Forget the last check's objects; return the record of this check's traffic."""
         self._begin(self._number + 1)
+        self._check_id = check_id
         plan = self.plans.get(check_id)
         self._planned = None if plan is None else PlannedCheck(plan)
         if self.recorded is not None:
@@ -625,8 +638,10 @@ class StudentSession:
     def _limited(self) -> Iterator[Deadline]:
         """Give a block, which exchanges something with the worker, the deadline of one call."""
         rest_of_lesson = self._lesson_deadline - time.monotonic()
+        seconds = min(self.limits.call_seconds, rest_of_lesson)
+        first = min(seconds, PATIENCE_SECONDS) if self._hung else seconds
         try:
-            yield Deadline(min(self.limits.call_seconds, rest_of_lesson), self._extension)
+            yield Deadline(first, functools.partial(self._extension, iter([seconds - first])))
         except WorkerLost as lost:
             raise self._lost(lost) from None
         except MemoryError:  # half of an answer may have been read
@@ -667,13 +682,21 @@ class StudentSession:
         self._answers.clear()
         self._planned = None
 
-    def _extension(self) -> float:
-        """Return by how many seconds to extend a deadline that has been reached."""
+    def _extension(self, rest: Iterator[float]) -> float:
+        """Return by how many seconds to extend a deadline that has been reached: how long the host
+        was busy, else once the ``rest`` of a call's time, unless a function hangs again.
+        """
         if self._hurried:
             return 0.0
-        seconds = self.starvation.seconds_since()
-        self._lesson_deadline += seconds
-        return seconds
+        seconds, began = self.starvation.seconds_since(), time.monotonic()
+        where = self._where(self.worker) if seconds or self._hung else []
+        looked = time.monotonic() - began  # the grader's time, not the student's
+        if seconds and not self._endless(where):
+            self._lesson_deadline += seconds + looked
+            return seconds + looked
+        if not seconds and self._hung and not self._hung_before(where):
+            return next(rest, -looked) + looked
+        return 0.0
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
@@ -682,22 +705,14 @@ class StudentSession:
         """
         worker, self._worker = self.worker, None
         self._forget_answers()
-        where = None
+        where: list[int] = []
         if lost.outcome == "timeout" and not self._hurried:
             where = self._where(worker)
         gone = isinstance(lost, WorkerGone)
         how = self._workers.end(worker, died=gone)
         self._printed += worker.channel.output.take()
         if lost.outcome == "timeout":
-            if self.starvation.extreme:
-                return self.starvation.fault(where)
-            if time.monotonic() >= self._lesson_deadline:
-                template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
-            else:
-                template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
-            late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
-            late.line = where
-            return late
+            return self._late(where)
         if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
@@ -707,12 +722,47 @@ class StudentSession:
             return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
-    def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file that an unresponsive worker is running."""
+    def _late(self, where: list[int]) -> WorkerLost | EngineFault:
+        """Return the error for a worker that did not answer in time, and remember which functions
+        did not end: ``where`` has the lines that were running.
+        """
+        line = where[0] if where else None
+        before = self._hung_before(where)
+        for function in filter(None, map(self.source.function_at, where)):
+            self._hung.setdefault(function, self._check_id)
+        endless = self._endless(where)
+        if self.starvation.extreme and not before and not endless:
+            return self.starvation.fault(line)
+        facts = {}
+        if endless:
+            line, names = endless
+            template, seconds = ENDLESS_WHILE if names else ENDLESS, self.limits.call_seconds
+            facts = {"names": ", ".join(names)} if names else {}
+        elif time.monotonic() >= self._lesson_deadline:
+            template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
+        else:
+            template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
+        late = WorkerLost("timeout", template, seconds=f"{seconds:g}", **facts)
+        late.line, late.waits_for = line, before
+        return late
+
+    def _endless(self, where: list[int]) -> tuple[int, tuple[str, ...]] | None:
+        """Return the loop at the innermost of these lines that surely never ends, if any."""
+        return names_in_endless_loop(self.source, where[0]) if where else None
+
+    def _hung_before(self, where: list[int]) -> str | None:
+        """Return the id of the check in which a function around these lines did not end."""
+        functions = (self.source.function_at(line) for line in where)
+        return next((self._hung[one] for one in functions if one in self._hung), None)
+
+    def _where(self, worker: WorkerProcess) -> list[int]:
+        """Return the lines of the student's file that an unresponsive worker is running, the
+        innermost first.
+        """
         self._printed += worker.channel.output.take()
-        line, printed = line_where_it_is(worker, self.source.filename)
+        lines, printed = lines_where_it_is(worker, self.source.filename)
         self._printed += printed
-        return line if self.source.line(line) else None
+        return [line for line in lines if self.source.line(line)]
 
     # Answers
 

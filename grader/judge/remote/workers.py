@@ -238,12 +238,13 @@ LONGEST = 1 << 16
 """How many characters of the first and of the last output are kept meanwhile."""
 
 
-def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
-    """Return the innermost line of a file (None if unknown), and other output that arrived with the
-    stack. The worker could lie about the line, so no verdict depends on it.
+def lines_where_it_is(worker: WorkerProcess, filename: str) -> tuple[list[int], str]:
+    """Return the lines of a file that are running, the innermost first (none if unknown), and other
+    output that arrived with the stack. The worker, which goes on, could lie about the lines, so no
+    points depend on them.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
-        return None, ""
+        return [], ""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(worker.pid, signal.SIGUSR1)
     channel = worker.channel
@@ -262,8 +263,8 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
             time.sleep(0.005)
     channel.output = kept
     if found is None:
-        return None, first + last
+        return [], first + last
     named = rf'^  File "{re.escape(filename)}", line (\d{{1,6}}) in'
-    line = re.search(named, found[0], re.MULTILINE)
+    lines = [int(line) for line in re.findall(named, found[0], re.MULTILINE)]
     beside = last[: found.start()] + last[found.end() :]
-    return int(line[1]) if line else None, (first + beside)[: 2 * LONGEST]
+    return lines, (first + beside)[: 2 * LONGEST]

@@ -19,7 +19,7 @@ from grader.core.pictures import PlotPanel, Series
 from grader.core.text import number_text
 from grader.render.graph.svg import SMALL_CELL, SMALL_LINE, drawing, element, short, text_at, titled
 
-BEYOND = 1.2
+BEYOND = 6.0
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
 MARGIN = 0.06
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -386,9 +386,11 @@ def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
     count = sum(
         y is not None and not scale.holds(y)
         for one in panel.series
-        if one.form == "dots"
+        if one.form != "bars"
         for y in one.y
     )
+    if count == 1:
+        return tr("1 point lies above or below the drawing")
     return tr("{count} points lie above or below the drawing", count=count) if count else ""
 
 

@@ -41,12 +41,13 @@ import tempfile
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from grader.core.files import PACKAGE
 from grader.core.limits import MIB, Limits
-from grader.worker.sandbox import landlock, seccomp
+from grader.worker.sandbox.c_library import libc, prctl
+from grader.worker.sandbox.landlock import make_ruleset, own_trees, restrict_files
 from grader.worker.sandbox.scratch import make_scratch
+from grader.worker.sandbox.seccomp import has_tables, restrict_calls
 
 if sys.platform != "win32":
     import resource
@@ -92,7 +93,7 @@ def prepare(*, mount: bool = False) -> Prepared:
     """
     folder, mounted = make_scratch(mount=mount)
     try:
-        ruleset = landlock.make_ruleset(folder, landlock.own_trees(PACKAGE))
+        ruleset = make_ruleset(folder, own_trees(PACKAGE))
     except OSError:
         ruleset = None
     return Prepared(folder, ruleset, mounted)
@@ -134,15 +135,15 @@ def confine(
         held.add("limits")
     if "landlock" in wanted and prepared.ruleset is not None:
         with contextlib.suppress(OSError):
-            landlock.apply(prepared.ruleset)
+            restrict_files(prepared.ruleset)
             held.add("landlock")
     if prepared.ruleset is not None:
         os.close(prepared.ruleset)
     if "capabilities" in wanted and drop_capabilities():
         held.add("capabilities")
-    if "seccomp" in wanted and LINUX and seccomp.available():
+    if "seccomp" in wanted and LINUX and has_tables():
         with contextlib.suppress(OSError):
-            seccomp.apply()
+            restrict_calls()
             held.add("seccomp")
     holds = tuple(name for name, layers in GUARANTEES.items() if held.issuperset(layers))
     return holds, tuple(name for name in GUARANTEES if name not in holds), limits
@@ -152,12 +153,6 @@ def move_to(scratch: Path) -> None:
     os.chdir(scratch)  # noqa: TID251 - the worker's own, and the only folder that it may write to
     os.environ["TMPDIR"] = os.environ["HOME"] = str(scratch)
     tempfile.tempdir = None
-
-
-def prctl(option: int, argument: int) -> bool:
-    """Call ``prctl(2)``; return whether it exists and returns 0."""
-    call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
-    return call is not None and call(option, argument, 0, 0, 0) == 0
 
 
 def close_all_but(keep: set[int]) -> None:
@@ -218,8 +213,7 @@ def drop_capabilities() -> bool:
         return False
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     nothing = (ctypes.c_uint32 * 6)()
-    libc: Any = ctypes.CDLL(None, use_errno=True)
-    return bool(libc.syscall(ctypes.c_long(number), header, nothing) == 0)
+    return bool(libc().syscall(ctypes.c_long(number), header, nothing) == 0)
 
 
 MONITOR_SECONDS = 0.02

@@ -29,6 +29,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from grader.core.files import PACKAGE
+from grader.worker.sandbox.c_library import prctl, syscall
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 CREATE_RULESET_VERSION = 1
@@ -57,21 +58,12 @@ time zones.
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
 
-def _syscall(number: int, *args: object) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    result = int(libc.syscall(ctypes.c_long(number), *args))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result
-
-
 def abi() -> int:
     """Return the kernel's Landlock ABI; 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
-        return _syscall(
+        return syscall(
             CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(CREATE_RULESET_VERSION)
         )
     except OSError:
@@ -142,7 +134,7 @@ def make_ruleset(scratch: Path, hidden: Iterable[Path]) -> int:
     handled = (1 << ACCESS_BITS[min(level, max(ACCESS_BITS))]) - 1
     attributes = struct.pack("QQQ", handled, DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS)
     size = 24 if level >= SCOPE_ABI else 16 if level >= NETWORK_ABI else 8
-    ruleset = _syscall(
+    ruleset = syscall(
         CREATE_RULESET, ctypes.c_char_p(attributes[:size]), ctypes.c_size_t(size), ctypes.c_uint(0)
     )
     hidden = [path.resolve() for path in hidden]
@@ -165,16 +157,13 @@ def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
     try:
         granted = access & handled if path.is_dir() else access & handled & FILE_ACCESS
         rule = ctypes.c_char_p(struct.pack("=Qi", granted, descriptor))
-        _syscall(
-            ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(PATH_BENEATH), rule, ctypes.c_uint(0)
-        )
+        syscall(ADD_RULE, ctypes.c_int(ruleset), ctypes.c_int(PATH_BENEATH), rule, ctypes.c_uint(0))
     finally:
         os.close(descriptor)
 
 
-def apply(ruleset: int) -> None:
+def restrict_files(ruleset: int) -> None:
     """Confine this process to a ruleset permanently; raise OSError if the kernel refuses."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+    if not prctl(PR_SET_NO_NEW_PRIVS, 1):
         raise OSError(ctypes.get_errno(), "no_new_privs is refused")
-    _syscall(RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint(0))
+    syscall(RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint(0))

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from grader.worker.sandbox.c_library import libc
+
 CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 1 << 18
 MNT_DETACH = 2
@@ -66,7 +68,7 @@ def remove_scratch(folder: Path) -> None:
     with contextlib.suppress(OSError):
         clear_folder(folder)
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).umount2(os.fsencode(folder), MNT_DETACH)
+        libc().umount2(os.fsencode(folder), MNT_DETACH)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -106,7 +108,7 @@ def clear_folder(folder: Path) -> None:
 
 
 def _unshare(flags: int) -> bool:
-    return bool(ctypes.CDLL(None, use_errno=True).unshare(flags) == 0)
+    return bool(libc().unshare(flags) == 0)
 
 
 def _enter_user_namespace() -> bool:
@@ -134,6 +136,5 @@ def _mount_tmpfs(folder: Path) -> bool:
 
 
 def _mount(kind: str, folder: Path, options: str | None, flags: int) -> bool:
-    libc = ctypes.CDLL(None, use_errno=True)
     target, data = os.fsencode(folder), None if options is None else options.encode()
-    return bool(libc.mount(b"none", target, kind.encode(), ctypes.c_ulong(flags), data) == 0)
+    return bool(libc().mount(b"none", target, kind.encode(), ctypes.c_ulong(flags), data) == 0)

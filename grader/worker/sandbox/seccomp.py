@@ -29,9 +29,12 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
+
+from grader.worker.sandbox.c_library import prctl
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 ALLOW, KILL = 0x7FFF0000, 0x80000000
@@ -41,6 +44,8 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 COLUMN = {"x86_64": 1, "aarch64": 2}
 X32_BIT = 0x40000000
+ANY_PID = 0x7FFFFFFF
+"""Stands for a process's number, which is never as large."""
 THREAD = 0x100 | 0x200 | 0x400 | 0x800 | 0x10000 | 0x40000
 """CLONE_VM, _FS, _FILES, _SIGHAND, _THREAD and _SYSVSEM: what a thread shares with its process."""
 
@@ -162,6 +167,16 @@ def blocks(pid: int) -> dict[str, list[bytes]]:
 
 def program(machine: str, pid: int) -> bytes:
     """Return the filter for a machine (``platform.machine()``) and a process."""
+    return program_for_all(machine).replace(
+        instruction(EQUAL, ANY_PID, 0, 1), instruction(EQUAL, pid, 0, 1)
+    )
+
+
+@functools.cache
+def program_for_all(machine: str) -> bytes:
+    """Return the filter for a machine, with ``ANY_PID`` instead of the process. A fork server
+    assembles it once for all workers.
+    """
     code = [
         instruction(LOAD, ARCHITECTURE),
         instruction(EQUAL, AUDIT_ARCH[machine], 1, 0),
@@ -172,30 +187,29 @@ def program(machine: str, pid: int) -> bytes:
     ]
     for number in table(ALLOWED, machine).values():
         code += [instruction(EQUAL, number, 0, 1), PERMIT]
-    checks = blocks(pid)
+    checks = blocks(ANY_PID)
     for name, number in table(BY_ARGUMENT, machine).items():
         code += [instruction(EQUAL, number, 0, len(checks[name])), *checks[name]]
     return b"".join([*code, REFUSE])
 
 
-def available() -> bool:
+class SockFprog(ctypes.Structure):
+    """struct sock_fprog."""
+
+    _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def has_tables() -> bool:
     """Return whether the tables know this machine."""
     return platform.machine() in AUDIT_ARCH
 
 
-def apply() -> None:
+def restrict_calls() -> None:
     """Put the filter on this process permanently; raise OSError if the kernel refuses."""
     code = program(platform.machine(), os.getpid())
     buffer = ctypes.create_string_buffer(code, len(code))
-
-    class SockFprog(ctypes.Structure):
-        """struct sock_fprog."""
-
-        _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    prog = SockFprog(len(code) // 8, ctypes.addressof(buffer))
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(
-        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prog), 0, 0
+    filtering = SockFprog(len(code) // 8, ctypes.addressof(buffer))
+    if not prctl(PR_SET_NO_NEW_PRIVS, 1) or not prctl(
+        PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filtering)
     ):
         raise OSError(ctypes.get_errno(), "the kernel takes no seccomp filter")

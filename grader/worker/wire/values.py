@@ -29,9 +29,13 @@ minutes for 330,000.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import io
 import linecache
 import math
+import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -512,6 +516,19 @@ def explain(error: BaseException, filename: str) -> dict[str, Any]:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:MAX_TEXT]
+        return str(error)[:MAX_TEXT] + _suggestion(error)
     except BaseException:  # the student's __str__ may raise
         return "(an exception without text: its __str__ raised)"
+
+
+SUGGESTION = re.compile(r"\. Did you (mean: '[\w.]+'|forget to import '\w+')\?\Z")
+
+
+def _suggestion(error: BaseException) -> str:
+    """Return what Python prints after a message, and keeps nowhere: which name may be meant."""
+    if not isinstance(error, NameError | AttributeError | ImportError):
+        return ""
+    with contextlib.redirect_stderr(io.StringIO()) as printed, contextlib.suppress(Exception):
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    found = SUGGESTION.search(printed.getvalue().rstrip())
+    return f" (did you {found[1]}?)" if found else ""

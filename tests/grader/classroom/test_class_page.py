@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import html
 import re
 import tempfile
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from factories.gradebook import SLOPES, make_check, make_lesson, make_report
 from factories.random_gradebook import random_columns, random_entries
 
-from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.gradebook.entry import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import Row, RowsOnDisk, collect_statistics
@@ -51,6 +52,68 @@ def test_a_group_of_wrong_answers_shows_the_wrong_expression() -> None:
     report = make_report("ada", [make_lesson(SLOPES, [check])])
     page = page_of(GradebookEntry("ada", (), report=report))
     assert "Only this is wrong: `x + 1` in line 3." in page
+
+
+TINY = LessonColumn(
+    "tiny",
+    "Tiny",
+    2.0,
+    0.0,
+    tuple(CheckColumn(f"tiny.{name}", name, 1.0, False, False) for name in ("first", "second")),
+)
+
+
+def tiny(name: str) -> GradebookEntry:
+    """Return an answer that fails the first of two checks of one point; the second waits for it."""
+    first, second = TINY.checks
+    checks = [
+        make_check(first, Outcome.FAILED, diagnosis="m", diagnosis_title="mixed up"),
+        make_check(second, Outcome.SKIPPED, needs=first.id),
+    ]
+    return GradebookEntry(name, (), make_report(name, [make_lesson(TINY, checks)]))
+
+
+def test_the_points_that_wait_for_a_check_are_told() -> None:
+    page = "".join(render_class([tiny("ada"), tiny("alan")], [TINY]))
+    assert (
+        "It cost the class 4 points; 2 of these points wait for it and come back with it." in page
+    )
+    assert "2 points wait for it" in page
+
+
+def test_one_is_not_plural() -> None:
+    """Each number that the page can show is 1."""
+    one = tiny("ada")
+    entries = [
+        replace(one, history=(0.0, 0.0)),
+        GradebookEntry("eve", (), problem="eve's host is gone", fault=True),
+    ]
+    page = "".join(render_class(entries, [TINY], passed_over=[("a.docx", "is no lesson")]))
+    text = html.unescape(re.sub(r"<style.*?</style>|<[^>]*>", "", page, flags=re.DOTALL))
+    nouns = "submission student point lesson verdict version".split()
+    assert [noun for noun in nouns if re.search(rf"\b1 {noun}s", text)] == []
+    for said in (
+        "1 student began",
+        "1 student handed in",
+        "1 point waits for it",
+        "This submission has no mark",
+        "The bar is Tiny",
+    ):
+        assert said in text
+
+
+def test_the_page_has_the_title_of_its_assignment() -> None:
+    page = page_of(*random_entries(3), title="Week 2 <i>")
+    assert "<h1>Week 2 &lt;i&gt;</h1>" in page
+    assert "<title>Week 2 &lt;i&gt;: 3 submissions</title>" in page
+
+
+def test_people_of_one_name_can_be_told_apart_wherever_they_are_named() -> None:
+    same = StudentIdentity("Kim Minjun")
+    entries = [replace(tiny(name), students=(same,)) for name in ("minjun1", "minjun2")]
+    page = "".join(render_class(entries, [TINY]))
+    topic = page[page.index('<ol class="topics">') : page.index("</ol>")]
+    assert "minjun1</span>" in topic and "minjun2</span>" in topic
 
 
 def test_who_has_no_report_has_no_link() -> None:

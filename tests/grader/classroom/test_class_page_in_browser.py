@@ -53,6 +53,31 @@ def test_the_class_page_is_accessible_and_does_not_overflow(
     assert browser.errors == []
 
 
+def test_the_first_screen_says_who_needs_help_and_what_to_reteach(
+    browser: Browser, page: Path
+) -> None:
+    tab = browser.open(page)
+    for part in ("#help .people li", "#reteach #doubt li", "#reteach .topics h3"):
+        assert tab.locator(part).first.bounding_box()["y"] < 900
+    tab.locator("#help a[href='#state-behind']").click()
+    assert names(tab) and shown(tab) == tab.locator("#table .is-behind").count() < SIZE
+
+
+def test_on_paper_the_page_is_light_and_its_header_is_repeated(
+    browser: Browser, page: Path
+) -> None:
+    """Closed sections are printed, and nothing is wider than the paper."""
+    tab = browser.open(page, width=688, dark=True)  # the width of A4 without its margins
+    tab.emulate_media(media="print")
+    style = "one => getComputedStyle(document.querySelector(one))"
+    assert tab.evaluate(f"({style})('body').backgroundColor") == "rgb(255, 255, 255)"
+    assert tab.evaluate(f"({style})('#table thead').display") == "table-header-group"
+    assert tab.evaluate(f"({style})('#table th button').display") == "contents"
+    assert tab.evaluate(f"({style})('#table tbody tr').breakInside") == "avoid"
+    assert tab.locator("table.checks").first.bounding_box()["height"] > 0
+    assert not browser.overflows(tab)
+
+
 def test_a_section_is_shown_alone(browser: Browser, page: Path) -> None:
     tab = browser.open(page)
     everybody = shown(tab)
@@ -90,6 +115,10 @@ def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, p
     assert shown(tab) == sum(entry.missing for entry in random_entries(SIZE, seed=SEED)) > 0
     tab.fill("#search", "nobody is called this")
     assert tab.locator("#nobody").is_visible()
+
+
+def test_all_of_the_page_can_be_used_with_the_keyboard(browser: Browser, page: Path) -> None:
+    assert browser.shut_out(browser.open(page)) == []
 
 
 def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:

@@ -23,7 +23,9 @@ from factories.gradebook import (
     FAILED,
     PASSED,
     SLOPES,
+    detailed_check,
     detailed_lesson,
+    make_lesson,
     make_report,
     missing_lesson,
 )
@@ -31,11 +33,13 @@ from factories.gradebook import (
 from grader.classroom.exports.classroom50 import (
     MAX_BODY,
     SCALE,
+    SUBMIT_AGAIN,
     cut,
     release_body,
     result,
     scaled,
     status_line,
+    to_do_next,
 )
 from grader.classroom.gradebook.entry import PublicEntry
 from grader.classroom.gradebook.roster import read_roster
@@ -49,8 +53,9 @@ from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
 from grader.cli import cli
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.report import LessonResult
+from grader.core.report import LessonResult, LessonStatus
 from grader.course.course import Course, HeldBack
+from grader.render.editors import escape_markdown
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.usefixtures("lent_host")
@@ -375,7 +380,61 @@ def test_bonus_points_are_told_and_never_in_the_score() -> None:
     assert (data["score"], data["max-score"]) == (1000, 1000)
     assert data["tests"][2]["bonus-points"] == 1.0
     body = release_body(graded, data, Catalogue())
-    assert "1 bonus points are not in Classroom 50&#39;s score" in body
+    assert "1 bonus point is not in Classroom 50&#39;s score" in body
+
+
+INVALID = make_lesson(SLOPES, [replace(detailed_check(SLOPES.checks[0], FAILED), title="no colon")])
+LOST = replace(detailed_lesson(CHAINS, FAILED), held_checks=1, held_points=10.0)
+
+
+@pytest.mark.parametrize(
+    ("lessons", "said"),
+    [
+        (
+            [detailed_lesson(SLOPES, PASSED, PASSED, FAILED), detailed_lesson(CHAINS, PASSED)],
+            ["Everything is right. There is nothing left to do."],
+        ),
+        (
+            [detailed_lesson(SLOPES, FAILED, FAILED), detailed_lesson(CHAINS, FAILED)],
+            ["Start here: the slope is right (slopes).", "A nudge: think", SUBMIT_AGAIN],
+        ),
+        (
+            [replace(INVALID, status=LessonStatus.INVALID), detailed_lesson(CHAINS, FAILED)],
+            ["Start here: all links (chains).", "A nudge: think", SUBMIT_AGAIN],
+        ),
+        (
+            [
+                detailed_lesson(SLOPES, PASSED, PASSED),
+                make_lesson(
+                    CHAINS,
+                    [replace(detailed_check(CHAINS.checks[0], FAILED), source_line=7, hint=None)],
+                    file="chains.py",
+                ),
+            ],
+            ["Start here: all links (chains.py:7).", SUBMIT_AGAIN],
+        ),
+        (
+            [detailed_lesson(SLOPES, PASSED, PASSED), replace(LOST, checks=())],
+            ["Every check that runs here passes."],
+        ),
+        (
+            [detailed_lesson(SLOPES, PASSED), replace(LOST, checks=(), held_points=9.0)],
+            [SUBMIT_AGAIN],
+        ),
+    ],
+    ids=["right", "wrong", "not loaded", "a line", "right here", "nothing wrong"],
+)
+def test_what_to_do_next_is_the_first_thing_that_is_wrong(
+    lessons: list[LessonResult], said: list[str]
+) -> None:
+    report = withheld(make_report("week-1", lessons))
+    heading, *todo, attached = to_do_next(report, Catalogue(), scored=True)
+    assert heading == "### What to do next"
+    assert attached == "report.html, attached to this release, shows every check in full."
+    assert todo == [escape_markdown(one) for one in said]
+    unscored = list(to_do_next(report, Catalogue(), scored=False))
+    again = escape_markdown(SUBMIT_AGAIN)
+    assert unscored == [heading, *(one for one in todo if one != again), attached]
 
 
 def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> None:

@@ -360,6 +360,8 @@ def test_a_section_is_exported_alone(desk: Desk, tmp_path: Path) -> None:
     out = desk("plain")
     run_grade("export", out, "--to", "csv", "--section", "A", "--output", tmp_path / "a.csv")
     assert [row["students"] for row in table_in(tmp_path / "a.csv")] == NAMES[1:SMALL:2]
+    with Gradebook.open(out) as book:  # a later list of changes is about the others, too
+        assert list(book.rows("SELECT * FROM exports")) == []
     with pytest.raises(UsageError, match=r"Nobody is in the section 'C'.*: A, B"):
         run_grade("export", out, "--to", "csv", "--section", "C")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from factories.gradebook import ALICE, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, 
 
 import grader
 from grader.classroom.exports.common import ExportRequest, Piece, decimal, guarded, row
+from grader.classroom.exports.tables import TermAssignment, TermPerson, term_table
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
 from grader.cli.exports import FORMATS, write_export
 from grader.core.errors import UsageError
@@ -128,6 +129,48 @@ def test_a_name_that_is_a_formula_is_text() -> None:
 def test_the_scale_changes_the_total() -> None:
     alice = csv_rows(scale=100)["Alice Doe"]
     assert (alice["score"], alice["max"]) == ("87.5", "100")
+
+
+# ------------------------------------------------------------------------------ the table of a term
+
+WEEK_1, WEEK_2 = TermAssignment("Week 1", 20.0, 20.0), TermAssignment("=Week 2", 10.0, 40.0)
+
+
+def term_rows(*people: TermPerson) -> list[dict[str, str]]:
+    text = b"".join(term_table(people, (WEEK_1, WEEK_2))).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_term_has_each_kind_of_id_in_a_column_of_its_own() -> None:
+    ada = TermPerson("Ada", {"email": "ada@x.edu", "canvas_id": "7"}, "A", {})
+    ben = TermPerson("=Ben", {"username": "ben", "sid": "0012"}, "", {})
+    one, other = term_rows(ada, ben)
+    assert list(one) == [
+        *("name", "sid", "email", "username", "canvas_id", "section", "Week 1", "'=Week 2"),
+        *("missing", "not graded", "total", "of"),
+    ]
+    assert list(one.values())[:6] == ["Ada", "", "ada@x.edu", "", "7", "A"]
+    assert list(other.values())[:6] == ["'=Ben", "0012", "", "ben", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("marks", "not_graded", "cells"),
+    [
+        ({"Week 1": 15.0, "=Week 2": 10.0}, (), ["15.0", "10.0", "0", "0", "55.0", "60.0"]),
+        ({"Week 1": 15.0}, (), ["15.0", "", "1", "0", "15.0", "60.0"]),
+        ({"Week 1": 0.0, "=Week 2": 11.0}, (), ["0.0", "11.0", "0", "0", "44.0", "60.0"]),
+        ({}, (), ["", "", "2", "0", "0.0", "60.0"]),
+        ({"Week 1": 15.0}, ("=Week 2",), ["15.0", "", "0", "1", "", "60.0"]),
+        ({"Week 1": 15.0, "=Week 2": 1.0}, {"Week 1"}, ["", "1.0", "0", "1", "", "60.0"]),
+        ({"Week 1": 15.0, "Week 9": 1.0}, ("Week 8",), ["15.0", "", "1", "0", "15.0", "60.0"]),
+    ],
+    ids=["all", "missing", "zero", "nothing", "not graded", "graded before", "elsewhere"],
+)
+def test_a_terms_total_counts_what_is_missing_as_zero_but_never_what_is_not_graded(
+    marks: dict[str, float], not_graded: Collection[str], cells: list[str]
+) -> None:
+    (line,) = term_rows(TermPerson("Ada", {}, "A", marks, not_graded))
+    assert list(line.values())[2:] == cells
 
 
 # --------------------------------------------------------------------------------------------- json

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,71 +24,15 @@ from factories.gradebook import (
     detailed_report,
     missing_lesson,
 )
+from factories.sheets import CANVAS, MOODLE, Fill, cells, filled, marks, named
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.exports.common import ExportRequest, Piece
+from grader.classroom.exports.common import ExportRequest
 from grader.classroom.exports.sheets import Sheet
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
-from grader.classroom.imports.entries import StudentIdentity
 from grader.cli.exports import FORMATS
 from grader.core.errors import UsageError
-
-CANVAS = (
-    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
-    'Slopes (71),"Chains (72)",Total (73),"Essay, long (74)",Final Score\r\n'
-    "    Points Possible,,,,,10,10.00,20,5,(read only)\r\n"
-    '"Doe, Alice",101,,,"Sec ""A""",,,,3.0,61.20\r\n'
-    "Someone,102,s-2,bob,A,EX,1.0,2.0,,\r\n"
-    "Eve,103,,,A,5.0,5.0,5.0,,\r\n"
-    "Dan,104,,,A,,,,,\r\n"
-    '"Fay",105,,,A,,,,,\r\n'
-    '"Núñez, José",106,,,A,,,,,\r\n'
-    "한 지민,107,,,A,,,,,\r\n"
-    '"Student, Test",,,,A,,,,,\r\n'
-)
-
-
-Fill = Callable[..., tuple[str, list[str]]]
-
-
-def filled(
-    kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = ENTRIES, **asked: Any
-) -> tuple[str, list[str]]:
-    """Return a template after filling it in, and the notes."""
-    template = folder / "template.csv"
-    template.write_bytes(text.encode())
-    request = ExportRequest(template=template, **asked)
-    parts = list(FORMATS[kind].export(iter(entries), COLUMNS, request))
-    (data,) = [part.data for part in parts if isinstance(part, Piece)]
-    return data.decode(), [str(part) for part in parts if not isinstance(part, Piece)]
-
-
-@pytest.fixture
-def canvas(tmp_path: Path) -> Fill:
-    return partial(filled, "canvas", tmp_path)
-
-
-@pytest.fixture
-def moodle(tmp_path: Path) -> Fill:
-    return partial(filled, "moodle", tmp_path)
-
-
-def cells(text: str, delimiter: str = ",") -> list[list[str]]:
-    """Return the cells as the standard library reads them."""
-    lines = io.StringIO(text.removeprefix("\ufeff"), newline="")
-    return list(csv.reader(lines, delimiter=delimiter))
-
-
-def marks(text: str) -> dict[str, str]:
-    """Return the marks of each student in ``CANVAS``: slopes, chains, total, essay."""
-    return {line[0]: ",".join(line[5:9]) for line in cells(text)[2:]}
-
-
-def named(entry: GradebookEntry, name: str, **ids: str) -> GradebookEntry:
-    """Return the entry as that of another student."""
-    return replace(entry, students=(StudentIdentity(name, ids),))
-
 
 # ------------------------------------------------------------------------------------------- sheets
 
@@ -177,7 +119,7 @@ ZERO = {"missing_as_zero": True}
             | dict.fromkeys(("Núñez, José", "한 지민"), ",,10,"),
         ),
         ((ALICE,), {"columns": ("total (73)",)}, {"Doe, Alice": ",,17.5,3.0"}),
-        ((ALICE,), {"columns": ("chains=Essay, long",)}, {"Doe, Alice": ",,,10"}),
+        ((ALICE,), {"columns": ("chains=Essay, long",)}, {"Doe, Alice": ",,,5"}),
         ((named(ALICE, "Eve", canvas_id="104"),), {}, {"Dan": "7.5,10,,"}),
     ],
     ids=[
@@ -215,7 +157,11 @@ def test_canvas_keeps_every_byte_that_is_not_ours(canvas: Fill) -> None:
     [
         (CANVAS, (UNREADABLE,), "Dan: could not be graded: dan.zip is damaged"),
         (CANVAS, (MISSING,), "Fay: nothing was handed in"),
-        (CANVAS, (named(ALICE, "Zoe"),), "Zoe: not in the sheet, so this mark was not written"),
+        (
+            CANVAS,
+            (MISSING, named(ALICE, "Zoe")),
+            "Zoe: not in the sheet, so this mark was not written",
+        ),
         (
             CANVAS + "Alice Doe,108,,,B,,,,,\r\n",
             (named(ALICE, "Alice Doe"),),
@@ -238,7 +184,9 @@ def test_canvas_stays_as_it_is_where_no_mark_fits_and_a_note_says_why(
 
 
 def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(canvas: Fill) -> None:
-    assert canvas(CANVAS, (named(ALICE, "Zoe"),), **ZERO)[0] == CANVAS
+    text, notes = canvas(CANVAS, (UNREADABLE, named(ALICE, "Zoe")), **ZERO)
+    assert text == CANVAS
+    assert any(note.startswith("students without a submission were not given 0") for note in notes)
 
 
 def test_canvas_notes_who_has_no_submission_and_what_the_number_does_not_show(canvas: Fill) -> None:
@@ -281,14 +229,44 @@ def test_a_file_with_another_name_is_never_a_zero(canvas: Fill) -> None:
     assert marks(text)["Doe, Alice"] == "4,10,,3.0"
 
 
-def test_canvas_is_told_when_points_possible_are_others(canvas: Fill) -> None:
-    text = CANVAS.replace(",20,5,", ",100,5,")
-    worth = "Total (73) has 100 points in Canvas and 20 in this export"
-    _, notes = canvas(text, (ALICE,), columns=("Total",))
-    assert f"{worth}; to convert the total, add --scale 100" in notes
-    scaled, notes = canvas(text, (ALICE,), columns=("Total",), scale=100.0)
-    assert marks(scaled)["Doe, Alice"] == ",,87.5,3.0"
-    assert not any("in this export" in note for note in notes)
+@pytest.mark.parametrize(
+    ("possible", "asked", "mark", "note"),
+    [
+        ("100", {}, "87.5", "full marks of 20 are worth 100 in Total (73)"),
+        ("100,50", {}, '"87,9375"', "full marks of 20 are worth 100.5 in Total (73)"),
+        (
+            "100",
+            {"scale": 40.0},
+            "35",
+            "full marks of 20 are worth 40 in Total (73), where 100 are possible",
+        ),
+        ("100", {"scale": 20.0}, "17.5", "full marks of 20 are worth 20 in Total (73), where 100"),
+        ("20", {}, "17.5", ""),
+        ("0", {}, "17.5", ""),
+        ("", {}, "17.5", ""),
+        ("", {"scale": 10.0}, "8.75", "full marks of 20 are worth 10 in Total (73)"),
+    ],
+)
+def test_the_total_is_worth_what_canvas_or_the_scale_says(
+    possible: str, asked: dict[str, Any], mark: str, note: str, canvas: Fill
+) -> None:
+    cell = f'"{possible}"' if "," in possible else possible
+    text, notes = canvas(
+        CANVAS.replace("10.00,20,5", f"10.00,{cell},5"), (ALICE,), columns=("Total",), **asked
+    )
+    assert f',"Sec ""A""",,,{mark},3.0,' in text
+    scaled = [one for one in notes if one.startswith("full marks")]
+    assert len(scaled) == bool(note)
+    assert all(one.startswith(note) for one in scaled)
+
+
+def test_a_lesson_is_worth_the_points_of_its_column_in_canvas(canvas: Fill) -> None:
+    """``--scale`` is about the total."""
+    text, notes = canvas(CANVAS.replace(",10,10.00,", ",40,10.00,"), (ALICE,), scale=100.0)
+    assert marks(text)["Doe, Alice"] == "30,10,,3.0"
+    assert "full marks of 10 are worth 40 in Slopes (71)" in notes
+    assert "--scale is about the total, which no column gets" in notes
+    assert not any("--scale" in note for note in canvas(CANVAS, (ALICE,))[1])
 
 
 SPLIT = (
@@ -310,6 +288,8 @@ def test_canvas_with_semicolons_and_decimal_commas(canvas: Fill) -> None:
         "Student;ID;SIS Login ID;Section;Slopes (1)\nPoints Possible;;;;10,00\nDoe, Alice;101;;A;\n"
     )
     assert canvas(text, (ALICE,))[0].endswith("Doe, Alice;101;;A;7,5\n")
+    text = text.replace("Slopes (1)", "Slopes (1);Chains (2)").replace("10,00", "10,00;10")
+    assert canvas(text, (ALICE,))[0].endswith("Doe, Alice;101;;A;7,5;10\n")
 
 
 def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(canvas: Fill) -> None:
@@ -324,17 +304,6 @@ def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(canvas: Fill) -
 
 # ------------------------------------------------------------------------------------------- Moodle
 
-ENGLISH = (
-    "\ufeffIdentifier,Full name,Email address,Status,"
-    "Grade,Maximum Grade,Grade can be changed,"
-    "Last modified (submission),Last modified (grade),Feedback comments\n"
-    '"Participant 11","Alice Doe",alice@school.example,"Submitted for grading - ",'
-    ',20.00,Yes,"Monday, 2 March 2026, 10:05 AM",-,\n'
-    '"Participant 12","Bob =1+1",b@school.example,"Submitted for grading - ",'
-    '3.00,20.00,Yes,"Monday, 2 March 2026, 10:06 AM",-,"<p>Fine.</p>"\n'
-    '"Participant 13",Eve,eve@school.example,"No submission - ",'
-    ",20.00,Yes,-,-,\n"
-)
 GERMAN = (
     "ID;Vollständiger Name;E-Mail-Adresse;Status;"
     "Bewertung;Bestwertung;Bewertung kann geändert werden;"
@@ -357,20 +326,20 @@ def grades(text: str) -> list[str]:
 
 
 def test_moodle_gets_grade_and_feedback(moodle: Fill) -> None:
-    text, _ = moodle(ENGLISH)
+    text, _ = moodle(MOODLE)
     alice = cells(text)[1]
     assert alice[4] == "17.5"
     assert alice[9] == (
-        "slopes: 7.5 / 10; chains: 10 / 10; handed in late;"
-        " adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+        "slopes: 7.5 / 10; chains: 10 / 10; 1 bonus point, which the grade does not include;"
+        " handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
     )
 
 
 def test_moodle_keeps_every_byte_that_is_not_ours(moodle: Fill) -> None:
     """This covers headers, dates, quotes, and existing feedback."""
-    text, _ = moodle(ENGLISH, (BOB,))
-    wanted = ENGLISH.replace("3.00,20.00", "10,20.00").replace(
-        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10"
+    text, _ = moodle(MOODLE, (BOB,))
+    wanted = MOODLE.replace("3.00,20.00", "10,20.00").replace(
+        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10; not handed in: chains"
     )
     assert text == wanted
 
@@ -391,9 +360,29 @@ def test_moodle_columns_are_recognised_in_any_language(
     assert lines[1][9].startswith("slopes: 7.5 / 10")
 
 
+def test_moodles_decimal_sign_may_show_in_the_grades_alone(moodle: Fill) -> None:
+    sheet = GERMAN.replace("20,00", "20").replace("abgegeben;;", "abgegeben;2,5;", 1)
+    assert [line[4] for line in cells(moodle(sheet, (ALICE,))[0], ";")[1:]] == ["17,5", ""]
+    plain = GERMAN.replace("20,00", "20")
+    assert [line[4] for line in cells(moodle(plain, (ALICE,))[0], ";")[1:]] == ["17.5", ""]
+
+
+def test_a_worksheet_of_one_student_is_filled_with_and_without_a_maximum(moodle: Fill) -> None:
+    one = "".join(MOODLE.splitlines(keepends=True)[:2])
+    assert grades(moodle(one, (ALICE,))[0]) == ["17.5"]
+    lines = [line.split(",") for line in one.replace("Monday, ", "").splitlines()]
+    bare = "\n".join(",".join([*line[:5], *line[6:]]) for line in lines)
+    assert "Maximum" not in bare
+    text, notes = moodle(bare, (ALICE,))
+    assert grades(text) == ["17.5"]
+    said = "the worksheet has no maximum grade, so full marks are worth 20. If the assignment"
+    assert [note.startswith(said) for note in notes] == [True]
+
+
 def test_a_groups_number_is_not_taken_for_a_participants(moodle: Fill) -> None:
     """In a group assignment Moodle's download has the group's number, which is Bob's here."""
-    text, notes = moodle(ENGLISH, (named(ALICE, "Team Red", moodle_participant="12"),))
+    team = named(ALICE, "Team Red", moodle_participant="12")
+    text, notes = moodle(MOODLE, (team, named(UNREADABLE, "Eve")))
     assert grades(text) == ["", "3.00", ""]
     assert "Team Red: not in the sheet, so this mark was not written" in notes
 
@@ -401,25 +390,39 @@ def test_a_groups_number_is_not_taken_for_a_participants(moodle: Fill) -> None:
 def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(moodle: Fill) -> None:
     address = "alice@school.example"
     bob = named(ALICE, "Bob =1+1", moodle_participant="12", email=address)
-    text, _ = moodle(ENGLISH, (bob, named(BOB, "Eve", email=address.upper())))
+    text, _ = moodle(MOODLE, (bob, named(BOB, "Eve", email=address.upper())))
     assert grades(text) == ["10", "17.5", ""]
 
 
-def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit(
-    moodle: Fill,
+@pytest.mark.parametrize(
+    ("most", "asked", "grade", "note"),
+    [
+        ("100.00", {}, "87.5", "full marks of 20 are worth 100 in Grade"),
+        ("5.00", {}, "4.375", "full marks of 20 are worth 5 in Grade"),
+        ("100.00", {"scale": 60.0}, "52.5", "full marks of 20 are worth 60 in Grade, where 100"),
+        ("20.00", {}, "17.5", ""),
+    ],
+)
+def test_moodle_grades_are_worth_what_the_maximum_or_the_scale_says(
+    most: str, asked: dict[str, Any], grade: str, note: str, moodle: Fill
 ) -> None:
-    sheet = ENGLISH.replace("20.00", "5.00")
-    with pytest.raises(UsageError, match="Add --scale 5"):
-        moodle(sheet)
-    assert grades(moodle(sheet, scale=5.0)[0])[0] == "4.375"
-    both = "full marks are 100 in Moodle and 20 in this export"
-    _, notes = moodle(ENGLISH.replace("20.00", "100.00"))
-    assert f"{both}; to convert the marks, add --scale 100" in notes
+    text, notes = moodle(MOODLE.replace("20.00", most), **asked)
+    assert grades(text)[0] == grade
+    scaled = [one for one in notes if one.startswith("full marks")]
+    assert len(scaled) == bool(note)
+    assert all(one.startswith(note) for one in scaled)
+
+
+def test_a_scale_above_the_maximum_grade_is_refused(moodle: Fill) -> None:
+    """Moodle ignores a grade that is above the maximum."""
+    said = "--scale 20.5 is more than the maximum grade in Moodle, 20. Leave out --scale"
+    with pytest.raises(UsageError, match=said):
+        moodle(MOODLE, scale=20.5)
 
 
 def test_moodle_grades_never_pass_the_maximum(moodle: Fill) -> None:
     lessons = detailed_lesson(SLOPES, PASSED, PASSED, PASSED), detailed_lesson(CHAINS, PASSED)
-    text, notes = moodle(ENGLISH, (replace(ALICE, report=detailed_report("a", *lessons)),))
+    text, notes = moodle(MOODLE, (replace(ALICE, report=detailed_report("a", *lessons)),))
     assert grades(text)[0] == "20"
     assert any("21.5 is more than the worksheet allows, so 20" in note for note in notes)
 
@@ -435,13 +438,13 @@ def test_moodle_grades_never_pass_the_maximum(moodle: Fill) -> None:
 def test_moodle_keeps_the_grade_of_what_was_not_graded_and_says_why_in_plain_text(
     entry: GradebookEntry, said: str, moodle: Fill
 ) -> None:
-    eve = cells(moodle(ENGLISH, (entry,))[0])[3]
+    eve = cells(moodle(MOODLE, (entry,))[0])[3]
     assert eve[4] == ""
     assert said in eve[9]
 
 
 def test_moodle_without_a_feedback_column_says_so(moodle: Fill) -> None:
-    lines = ENGLISH.splitlines()
+    lines = MOODLE.splitlines()
     sheet = "".join(line.rpartition(",")[0] + "\n" for line in lines)
     text, notes = moodle(sheet, (ALICE,))
     assert grades(text)[0] == "17.5"
@@ -453,11 +456,14 @@ def test_moodle_without_a_feedback_column_says_so(moodle: Fill) -> None:
     ("kind", "text", "asked", "said"),
     [
         ("canvas", "a,b\n1,2\n", {}, "this is not a Canvas gradebook"),
+        ("canvas", "Student,Essay (3)\nEve,\n", {}, "this is not a Canvas gradebook"),
+        ("canvas", "LastName,ID,Essay (3)\nEve,3,\n", {}, "this is not a Canvas gradebook"),
         ("canvas", "Student,ID,Essay (3)\nEve,103,\n", {}, r"the total with --column: Essay \(3\)"),
         ("canvas", CANVAS, {"columns": ("Exam",)}, "no column has the title 'Exam'"),
         ("moodle", "a,b\n1,2\n", {}, "not a grading worksheet"),
         ("moodle", "A,B,C\nWho 1,x,\nWho 2,y,\n", {}, "Name it with --column: A, B, C"),
-        ("moodle", ENGLISH, {"columns": ("slopes=Grade",)}, "--column TITLE"),
+        ("moodle", MOODLE, {"columns": ("slopes=Grade",)}, "--column TITLE"),
+        ("moodle", MOODLE, {"columns": ("Grade", "Status")}, "Name only that: --column TITLE"),
     ],
 )
 def test_what_is_wrong_with_a_template_is_said(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from grader.classroom.exports import canvas, moodle
 from grader.classroom.exports.common import LmsMark
-from grader.classroom.exports.sheets import Roll, SheetPerson
-from grader.classroom.exports.sheets import match as match_sheet
+from grader.classroom.exports.matching import Roll, SheetPerson
+from grader.classroom.exports.matching import match as match_sheet
 from grader.classroom.gradebook.roster import match as match_roster
 from grader.classroom.gradebook.teams import as_group
 from grader.classroom.imports.entries import StudentIdentity

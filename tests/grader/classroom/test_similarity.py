@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from browser import Browser
 from click.testing import CliRunner
-from factories.gradebook import make_report
+from factories.gradebook import make_check, make_lesson, make_report
 
+from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
 from grader.classroom.gradebook.store import Gradebook, GradingKey
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.similarity import (
@@ -29,6 +30,7 @@ from grader.classroom.statistics.similarity import (
 from grader.cli import cli
 from grader.cli.exports import show_similar
 from grader.core.errors import UsageError
+from grader.core.report import Outcome
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 
@@ -85,7 +87,7 @@ COPIED = [
 def owners(
     texts: list[Text], known: tuple[str, ...] = (GIVEN,), threshold: float = 0.6
 ) -> list[tuple[str, str]]:
-    pairs = similar_pairs("cube", texts, known, threshold)
+    pairs = similar_pairs("cube", texts, "", known, threshold)
     return [(pair.one.owner, pair.other.owner) for pair in pairs]
 
 
@@ -114,7 +116,7 @@ def test_pairs_that_share_the_most_lines_come_first() -> None:
     """A short text shared whole comes after a long one shared in part."""
     short = ADA.replace("enumerate", "zip").replace("if value", "while value")
     texts = [Text("a", ALAN + ADA + ALAN[:60]), Text("b", ALAN + ADA), Text("c", ALAN[:140])]
-    pairs = similar_pairs("cube", [*texts, Text("d", short)], [GIVEN], 0.3)
+    pairs = similar_pairs("cube", [*texts, Text("d", short)], "", [GIVEN], 0.3)
     assert [pair.lines for pair in pairs] == sorted((pair.lines for pair in pairs), reverse=True)
     assert {pairs[0].one.owner, pairs[0].other.owner} == {"a", "b"}
     assert pairs[0].lines > 10
@@ -132,12 +134,84 @@ def test_code_that_many_have_makes_no_pair() -> None:
     assert len(owners([Text(f"{n}", GIVEN + ADA) for n in range(3)])) == 3
 
 
+WRONG = GIVEN.replace("grad_output * 3 * x * x", "grad_output * 2 * x + 0 * grad_output")
+"""A wrong answer that shares its code with the right one."""
+STUB = GIVEN[: GIVEN.index("        ctx.save")]
+
+
+def other_names(code: str) -> str:
+    names = {"x": "value", "grad_output": "upstream", "ctx": "store"}
+    return re.sub(r"\w+", lambda word: names.get(word[0], word[0]), code)
+
+
+def equal(*texts: str, wrong: bool = True, earlier: int = 0) -> list[tuple[str, ...]]:
+    """Return the pairs of these answers: what is the same, and whose they are, by number. The last
+    ``earlier`` are from an earlier class.
+    """
+    first = len(texts) - earlier
+    given = [Text(f"{n}", text, n >= first, wrong) for n, text in enumerate(texts)]
+    found = similar_pairs("cube", given, STUB, [GIVEN], 0.6)
+    return [
+        (pair.same, *(side.owner for side in (pair.one, pair.other, *pair.others)))
+        for pair in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        ([WRONG, WRONG], [("same file", "0", "1")]),
+        ([WRONG] * 7, [("same file", *"0123456")]),
+        ([WRONG, other_names(WRONG)], [("same code", "0", "1")]),
+        ([WRONG, "# my own\n" + WRONG.replace("lesson", "work")], [("same code", "0", "1")]),
+        ([WRONG, other_names(WRONG), WRONG], [("same code", "0", "1"), ("same file", "0", "2")]),
+        ([WRONG, WRONG.replace("2 * x", "x * 2")], []),
+        ([WRONG, WRONG.replace("save_for_backward", "mark_dirty")], []),
+        ([WRONG + ADA, WRONG + ADA.replace("abs", "int")], [("", "0", "1")]),
+        ([WRONG + ALAN, WRONG + ALAN.replace("reverse=", "strict=")], [("", "0", "1")]),
+        ([WRONG + ALAN, WRONG + ALAN.replace("rows", "lines")], [("same code", "0", "1")]),
+        ([STUB, STUB], []),
+        (["def f(:\n" + WRONG] * 2, [("same file", "0", "1")]),
+    ],
+    ids=[
+        "equal",
+        "many",
+        "renamed",
+        "other comments",
+        "renamed and equal",
+        "other code",
+        "another method",
+        "another built-in",
+        "another argument",
+        "a renamed attribute",
+        "the stub",
+        "not Python",
+    ],
+)
+def test_equal_wrong_answers_are_a_pair(answers: list[str], found: list[tuple[str, ...]]) -> None:
+    """Most of their code is in the right answer, or in many submissions."""
+    assert sorted(equal(*answers)) == found
+
+
+def test_equal_answers_that_are_right_or_all_from_an_earlier_class_are_no_pair() -> None:
+    assert equal(WRONG, WRONG, wrong=False) == []
+    assert equal(WRONG, WRONG, earlier=2) == []
+    assert equal(WRONG, WRONG, earlier=1) == [("same file", "0", "1")]
+
+
+def test_equal_answers_mark_what_is_not_in_the_stub() -> None:
+    texts = [Text(name, WRONG, wrong=True) for name in ("ada", "alan")]
+    (pair,) = similar_pairs("cube", texts, STUB, [GIVEN], 0.6)
+    assert "grad_output * 2" in marked(pair.one) and "import torch" not in marked(pair.one)
+    assert (pair.share, pair.lines) == (1.0, 5)
+
+
 def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
     """Somebody who added to a copy has a smaller share than the author; the greater share ranks the
     pair. The pieces make up the text.
     """
     texts = [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)]
-    (pair,) = similar_pairs("cube", texts, [GIVEN], 0.6)
+    (pair,) = similar_pairs("cube", texts, "", [GIVEN], 0.6)
     assert pair.share == pair.one.share > 0.9 > pair.other.share
     assert "".join(text for text, _ in pair.other.pieces) == GIVEN + ADA + ALAN
     assert "total += value ** 2" in marked(pair.other)
@@ -189,7 +263,7 @@ def test_pieces_never_overlap_and_stay_within_the_text() -> None:
 def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "copydetect", None)
     with pytest.raises(UsageError, match=r"pip install 'gradlings\[similar\]'"):
-        similar_pairs("cube", [Text("a", ADA)], [], 0.6)
+        similar_pairs("cube", [Text("a", ADA)], "", [], 0.6)
 
 
 # ----------------------------------------------------------------------------------------- the page
@@ -200,7 +274,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a page with hostile code and names."""
     hostile = ADA + "\nTEXT = \"</pre><script>document.title = 'ran'</script>\"\n"
     texts = [Text("ada", hostile), Text("</h2><script>1</script>", hostile, earlier=True)]
-    pairs, labels = similar_pairs("cube", texts, [], 0.6), {"ada": "Ada <b>"}
+    pairs, labels = similar_pairs("cube", texts, "", [], 0.6), {"ada": "Ada <b>"}
     text = render_similar(pairs, labels, compared=2, threshold=0.6, earlier="2025 <i>")
     path = tmp_path_factory.mktemp("similar") / "similar.html"
     path.write_text(text, "utf-8")
@@ -228,17 +302,27 @@ def test_the_page_of_pairs_is_accessible_and_does_not_overflow(
 # -------------------------------------------------------------------------------------- the command
 
 
-def gradebook(folder: Path, texts: dict[str, str]) -> Path:
-    """Return a batch's folder in which these texts were graded for the lesson ``tiny``."""
+FIRST = CheckColumn("tiny.first", "first", 10.0, False, False)
+TINY = LessonColumn("tiny", "Tiny", 10.0, 0.0, (FIRST,))
+
+
+def gradebook(
+    folder: Path, texts: dict[str, str], *, student: str = "", outcome: Outcome = Outcome.PASSED
+) -> Path:
+    """Return a batch's folder in which these texts were graded for the lesson ``tiny``, by students
+    who are called like their submissions, or all ``student``.
+    """
     with Gradebook.open(folder, create=True) as book:
         book.set_secret(1)
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
         run = book.begin("test")
         for name, text in texts.items():
             key = GradingKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
-            owner = Submission(name, (StudentIdentity(name.title()),), lambda lessons: {})
+            who = StudentIdentity(student or name.title())
+            owner = Submission(name, (who,), lambda lessons: {})
             files = [LessonFile("tiny", "tiny.py", text)]
-            book.keep(owner, run, key, make_report(name), files)
+            report = make_report(name, [make_lesson(TINY, [make_check(FIRST, outcome)])])
+            book.keep(owner, run, key, report, files)
     return folder
 
 
@@ -258,6 +342,18 @@ def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path
     status, said = run_similar(out, "--against", old)
     assert "2 pairs" in said and "grace (earlier)" in said
     assert "last year" in (out / "similar.html").read_text("utf-8")
+
+
+def test_the_command_shows_equal_wrong_answers_and_tells_namesakes_apart(tmp_path: Path) -> None:
+    texts = {"kim1": WRONG, "kim2": WRONG, "kim3": WRONG}
+    out = gradebook(tmp_path / "now", texts, student="Kim", outcome=Outcome.FAILED)
+    said = run_similar(out)[1]
+    assert "same file" in said and "Kim (kim1)" in said and "Kim (kim2) and 1 more" in said
+    assert "1 pair to look at" in said
+    page = (out / "similar.html").read_text("utf-8")
+    assert "are the same file" in page and "Kim (kim3)." in page
+    right = gradebook(tmp_path / "right", {"ada": WRONG, "alan": WRONG})
+    assert "same file" not in run_similar(right)[1]
 
 
 def test_the_command_says_how_many_pairs_its_table_leaves_out(
@@ -285,8 +381,13 @@ def test_all_that_takes_long_is_told_of() -> None:
         told[what] = len(things)
         return things
 
-    assert len(similar_pairs("cube", COPIED, [GIVEN], 0.6, watched)) == 1
-    assert list(told) == ["reading texts", "finding pairs", "comparing pairs"]
+    assert len(similar_pairs("cube", COPIED, "", [GIVEN], 0.6, watched)) == 1
+    assert list(told) == [
+        "looking for equal answers",
+        "reading texts",
+        "finding pairs",
+        "comparing pairs",
+    ]
     assert (told["reading texts"], told["comparing pairs"]) == (3, 1)
     assert told["finding pairs"] > 50
 

@@ -12,20 +12,26 @@ import pytest
 from factories.gradebook import make_check, make_lesson, make_report, missing_lesson
 from factories.random_gradebook import random_columns, random_entries
 
-from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import (
+    Adjustment,
+    CheckColumn,
+    GradebookEntry,
+    Lateness,
+    LessonColumn,
+)
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.statistics.class_page import deviation, percent, topics
+from grader.classroom.statistics.class_page import deviation, percent
 from grader.classroom.statistics.collect import (
-    FEWEST,
     CheckFacts,
     Classroom,
-    Moments,
+    Loss,
     State,
     collect_statistics,
     histogram,
-    point_biserial,
 )
-from grader.core.report import Outcome
+from grader.classroom.statistics.first_screen import first_screen
+from grader.classroom.statistics.item_analysis import FEWEST, Moments, point_biserial
+from grader.core.report import LessonStatus, Outcome
 
 CHECKS = (
     CheckColumn("tiny.one", "one", 2.0, False, False),
@@ -68,6 +74,48 @@ def room_of(*entries: GradebookEntry) -> Classroom:
 
 def check(room: Classroom, number: int) -> CheckFacts:
     return room.lessons[0].checks[number]
+
+
+WIDE = LessonColumn(
+    "wide",
+    "Wide",
+    12.0,
+    1.0,
+    (
+        *(CheckColumn(f"wide.{n}", f"check {n}", 2.0, False, False) for n in range(6)),
+        CheckColumn("wide.bonus", "bonus", 1.0, True, False),
+    ),
+)
+MARKS = {"p": PASSED, "f": FAILED, "w": Outcome.SKIPPED, ".": Outcome.NOT_STARTED}
+
+
+def wide(name: str, marks: str, diagnosis: str | None = None) -> GradebookEntry:
+    """Return a submission of the wide lesson: a mark for each check, in which w waits for the
+    first. Its functions are f (the first three checks) and g; failures show the mistake.
+    """
+    checks = []
+    for n, (column, mark) in enumerate(zip(WIDE.checks, marks, strict=False)):
+        named = diagnosis if mark == "f" else None
+        result = make_check(
+            column,
+            MARKS[mark],
+            needs="wide.0" if mark == "w" else None,
+            diagnosis=named,
+            diagnosis_title=named,
+            signature=None if named or mark != "f" else "alike",
+        )
+        checks.append(replace(result, function="f" if n < 3 else "g"))
+    return GradebookEntry(name, (), make_report(name, [make_lesson(WIDE, checks)]))
+
+
+def wide_room(*answers: str, diagnosis: str | None = None) -> Classroom:
+    """Return the statistics of a class with the answers that these marks stand for."""
+    entries = [wide(f"{n:02}", marks, diagnosis) for n, marks in enumerate(answers)]
+    return collect_statistics(entries, [WIDE])
+
+
+def suspected(room: Classroom) -> list[str]:
+    return [one.check.column.id for one in first_screen(room).suspects]
 
 
 def opposed() -> Classroom:
@@ -132,9 +180,110 @@ def test_students_who_did_not_begin_count_in_no_share() -> None:
 def test_a_check_that_nobody_passes_is_doubted_and_is_nothing_to_reteach() -> None:
     entries = [handed(name, PASSED, FAILED) for name in "abc"]
     room = room_of(*entries)
-    assert [one.column.id for one in room.doubtful] == ["tiny.two"]
-    assert topics(room) == ()
-    assert room_of(*entries[:2]).doubtful == ()
+    assert suspected(room) == ["tiny.two"]
+    assert first_screen(room).topics == []
+    assert suspected(room_of(*entries[:2])) == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"),
+    [
+        (["pppppf"] * 6 + ["pppppp"] * 3, ["wide.5"]),
+        (["pppppf"] * 5 + ["pppppp"] * 3, []),
+        (["pppppf"] * 2 + ["pppppp"], []),
+        (["ffpppf"] * 6 + ["pppppp"] * 3, []),
+        (["ppppff"] * 6 + ["pppppp"], ["wide.4", "wide.5"]),
+        (["fwwppp"] * 6 + ["pppppp", "pfffff"], ["wide.0"]),
+        (["fwwppp"] * 6 + ["pffppp"] * 4 + ["pppppp"], ["wide.1", "wide.2"]),
+        (["fwwffp"] * 6 + ["pppppp"] * 3, []),
+        (["ppppppf"] * 10 + ["ppfpfpp"] * 10, []),
+    ],
+    ids=[
+        "most answers that look right fail it",
+        "many do",
+        "too few do",
+        "those who fail it fail others",
+        "two such checks",
+        "others wait for it",
+        "others wait for it, and who passes it fails them",
+        "others wait for it, and the rest is wrong",
+        "a bonus",
+    ],
+)
+def test_a_check_that_most_answers_that_look_right_fail_is_suspected(
+    answers: list[str], found: list[str]
+) -> None:
+    assert suspected(wide_room(*answers)) == found
+
+
+def test_a_suspected_check_comes_with_its_mistake_which_is_nothing_to_reteach() -> None:
+    """A mistake that most people also made elsewhere stays."""
+    answers = ["pppppf"] * 6 + ["pppppp"] * 2
+    first = first_screen(wide_room(*answers, diagnosis="m"))
+    assert [[mistake.id for mistake in one.mistakes] for one in first.suspects] == [["m"]]
+    assert first.topics == []
+    first = first_screen(wide_room(*answers, *["fpfpfp"] * 6, diagnosis="m"))
+    assert [one.mistakes for one in first.suspects] == [[]]
+    assert [topic.title for topic in first.topics] == ["m"]
+
+
+def test_a_missed_bonus_is_not_a_mistake() -> None:
+    room = wide_room(*["ppppppf"] * 4, diagnosis="m")
+    unnamed = wide_room(*["ppppppf"] * 4)
+    assert (room.mistakes, unnamed.groups) == ([], [])
+    assert [*first_screen(room).topics, *first_screen(unnamed).topics] == []
+    assert check(room, 6).outcomes[FAILED] == 4
+    assert [row.mistakes for row in room.rows] == [()] * 4
+
+
+def test_what_a_mistake_costs_includes_the_points_that_wait_for_it() -> None:
+    room = wide_room("fwwppp", "fwwfpp", "pppppp", diagnosis="m")
+    (mistake,) = room.mistakes
+    assert mistake.loss == Loss(points=14.0, waiting=8.0)
+    assert check(room, 0).loss == Loss(points=12.0, waiting=8.0)
+    assert [topic.loss for topic in first_screen(room).topics] == [mistake.loss]
+
+
+def test_far_behind_is_who_has_less_than_half_the_median_and_why() -> None:
+    """Neither a penalty for lateness nor a file that could not be loaded puts anybody behind."""
+    late = replace(
+        wide("late", "pppppp"), lateness=Lateness("2026-12-01T00:00:00+00:00", 60.0, 90.0)
+    )
+    broken = replace(missing_lesson(WIDE), status=LessonStatus.INVALID, file="w/wide.py")
+    entries = [
+        wide("a", "pppppp"),
+        wide("b", "ppfffp", "m"),
+        wide("c", "fwwfff", "m"),
+        wide("d", "pppppf"),
+        late,
+        GradebookEntry("broken", (), make_report("broken", [broken])),
+    ]
+    room = collect_statistics(entries, [WIDE])
+    assert room.behind_below == 5.0
+    first = first_screen(room)
+    (one,) = first.behind
+    assert (one.person.name, one.score, one.not_handed_in) == ("c", 0.0, 0)
+    assert [(part.lesson.id, part.points, part.mistake) for part in one.lessons] == [
+        ("wide", 0.0, "m")
+    ]
+    assert [(note.person.name, note.where) for note in first.ungraded] == [("broken", "w/wide.py")]
+    behind = [State.BEHIND in room.states(row) for row in room.rows]
+    assert behind == [False, False, True, False, False, False]
+
+
+def test_a_file_with_other_content_is_no_answer_to_the_checks() -> None:
+    """The note has its path, what it defines and the lesson that has these functions."""
+    swapped = make_lesson(LESSON, [make_check(one, FAILED) for one in CHECKS])
+    swapped = replace(swapped, file="week 2/tiny.py", defines_instead=("g", "helper"))
+    entry = GradebookEntry("b", (), make_report("b", [swapped]))
+    room = collect_statistics([wide("a", "pppppp"), handed("c", PASSED, PASSED), entry], [])
+    (note,) = room.foreign
+    assert note.where == "week 2/tiny.py"
+    assert note.text == "defines none of the functions of “Tiny”, but those of “Wide”"
+    tiny = next(one for one in room.lessons if one.id == "tiny")
+    assert (tiny.began, len(tiny.scores), tiny.checks[0].judged) == (1, 1, 1)
+    assert [row.states for row in room.rows if row.person.name == "b"] == [(State.FOREIGN,)]
+    assert note in first_screen(room).ungraded
 
 
 def test_a_check_against_the_rest_is_doubted() -> None:
@@ -147,7 +296,7 @@ def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
     entries = [handed(f"{n:03}", *pattern[n % 20]) for n in range(200)]
     few, many = room_of(*entries[:20]), room_of(*entries)
     assert check(few, 0).discrimination == pytest.approx(-0.4)
-    assert (len(few.doubtful), len(many.doubtful)) == (0, 2)
+    assert (len(suspected(few)), len(suspected(many))) == (0, 2)
 
 
 def test_a_mistake_counts_once_for_each_person() -> None:
@@ -171,9 +320,11 @@ def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
         handed("c", FAILED, PASSED, diagnoses=("common", None)),
         handed("d", PASSED, PASSED),
     )
-    found = [(topic.title, topic.people.count, bool(topic.check)) for topic in topics(room)]
+    found = [
+        (topic.title, topic.people.count, bool(topic.check)) for topic in first_screen(room).topics
+    ]
     assert found == [("common, in words", 2, True), ("two", 2, False)]
-    assert topics(room_of(rare)) == ()  # one person's mistakes are not for the class
+    assert first_screen(room_of(rare)).topics == []  # one person's mistakes are not for the class
 
 
 def test_sections_and_versions_are_counted() -> None:
@@ -204,10 +355,13 @@ def test_our_fault_is_no_zero() -> None:
 
 def test_a_file_that_was_not_graded_for_its_name_is_no_zero() -> None:
     ignored = replace(missing_lesson(LESSON), file="tiny (1).py")
-    entry = GradebookEntry("b", (), make_report("b", [ignored]))
+    flags = ("tiny: tiny (1).py is not called tiny.py",)
+    entry = GradebookEntry("b", (), make_report("b", [ignored], flags=flags))
     room = room_of(handed("a", PASSED, PASSED), entry)
     assert list(room.scores) == [4.0]
     assert [row.score for row in room.rows] == [4.0, None]
+    assert [(note.person.name, note.text) for note in room.problems] == [("b", ignored.message)]
+    assert room.flags == []
 
 
 def test_a_submission_that_was_never_judged_is_a_grader_fault() -> None:

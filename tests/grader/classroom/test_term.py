@@ -175,6 +175,15 @@ def test_an_absent_student_who_hands_in_keeps_what_a_person_added(term: Term) ->
     assert term.marks()["Ben"] == 6.0
 
 
+def test_a_submission_keeps_its_line_when_a_roster_says_later_whose_it_is(term: Term) -> None:
+    """The line of a person who seemed to have handed in nothing goes."""
+    place = term.download("a", {"zz7/tiny.py": points(8), "Ben/tiny.py": points(5)})
+    term.grade(place, roster=term.roster("name,sid\nAda,1\nBen,2\n"))
+    assert term.marks() == {"zz7": 8.0, "Ben": 5.0, "Ada": None}
+    term.grade(place, roster=term.roster("name,sid,username\nAda,1,zz7\nBen,2,\n"))
+    assert term.marks() == {"zz7": 8.0, "Ben": 5.0}
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
@@ -360,6 +369,31 @@ def test_a_mark_is_explained_and_the_parts_add_up(term: Term) -> None:
     page = (term.out / "reports" / "Ada Lovelace.html").read_text("utf-8")
     assert "<strong>4.5 / 10</strong>" in page
     assert "due 2026-03-01 23:59 UTC+09:00, handed in 2026-03-02 19:00 UTC+09:00" in page
+
+
+def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term: Term) -> None:
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    for week, marks in (("Week 1", {"Ada": 10, "Ben": 5}), ("Week 2", {"Ada": 4})):
+        handed = {f"{name}/tiny.py": points(earned) for name, earned in marks.items()}
+        term.grade(term.download(week, handed | {"x/y.txt": ""}), assignment=week, roster=roster)
+
+    def table() -> dict[str, dict[str, str]]:
+        term.run("export", term.out, "--to", "csv")
+        text = (term.out / "term.csv").read_text("utf-8-sig")
+        return {row["name"]: row for row in csv.DictReader(io.StringIO(text))}
+
+    shown = {name: (row["sid"], row["Week 1"], row["Week 2"]) for name, row in table().items()}
+    assert shown == {"Ada": ("1", "10.0", "4.0"), "Ben": ("2", "5.0", ""), "x": ("", "", "")}
+    assert {name: row["total"] for name, row in table().items()} | {"x": ""} == {
+        "Ada": "70.0",
+        "Ben": "25.0",
+        "x": "",
+    }
+    (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 2" = 80\n')
+    assert [row["total"] for row in table().values()][:2] == ["52.0", "10.0"]
+    (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 9" = 80\n')
+    with pytest.raises(UsageError, match=r"term\.toml:3: there is no assignment 'Week 9'"):
+        term.run("export", term.out, "--to", "csv")
 
 
 # ------------------------------------------------------------------------------- any order of deeds

@@ -110,7 +110,7 @@ SLIPS = {
         "hooks",
         "records[name] = grad.detach().clone()",
         "records[name] = grad.detach()",
-        ("The records share memory with other tensors", "detach() does not copy"),
+        ("shares its memory with another tensor", "detach() does not copy"),
         "",
     ),
 }

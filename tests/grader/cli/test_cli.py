@@ -23,11 +23,12 @@ from in_process import KEPT_VARIABLES, Run, exit_code, grade_here
 from rich.cells import cell_len
 
 import grader
-from grader.cli import COMMANDS, SECTIONS, cli
+from grader.cli import COMMANDS, SECTIONS, cli, stand_in
 from grader.cli.grade import run
 from grader.cli.help import MARK, peek_language
 from grader.cli.workspace import quoted
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
+from grader.core.report import LessonStatus, Outcome
 from grader.course.course import Course, load_course
 from grader.course.stubs import runnable
 from grader.course.submission import read_submission
@@ -123,7 +124,8 @@ def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
     assert not any("more wrong" in line for line in rest)
     page = (run.folder / "report.html").read_text("utf-8")
     assert sentence in page
-    assert '<pre class="caret">def double(x)\n             ^</pre>' in page
+    numbered = re.sub("<[^>]*>", "", page[page.index('<pre class="code"') :])
+    assert numbered.startswith("1def double(x)\n             ^\n2    return 2 * x\n")
 
 
 @pytest.fixture(scope="module")
@@ -192,9 +194,24 @@ def test_a_page_that_can_not_be_written_ends_with_2_and_does_not_cost_the_report
     assert run.code == ExitCode.USAGE
     assert run.err == (
         "grade: nowhere/page.html can't be written: No such file or directory. Name another place"
-        " with --html, --json\n"
+        " with --html\n"
     )
     assert "10 / 10" in run.out
+
+
+def test_where_nothing_can_be_written_a_run_succeeds_and_names_the_option(
+    grade: Grade, write_tiny: Write
+) -> None:
+    """As in a clone that is mounted read-only. A folder in the page's place stands for it, because
+    the tests may run as root.
+    """
+    folder = write_tiny(RIGHT)
+    (folder / "report.html").mkdir()
+    run = grade(folder)
+    assert run.code == ExitCode.OK
+    assert run.err.startswith("grade: report.html can't be written: ")
+    assert run.err.endswith("Name another place with --html\n")
+    assert "report.html" not in run.out
 
 
 # -------------------------------------------------------------------------------------------- usage
@@ -253,7 +270,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     # Nothing is graded, so nothing need be started.
-    monkeypatch.setattr("grader.cli.grade.ForkServerClient", contextlib.nullcontext)
+    monkeypatch.setattr("grader.cli.grade.ForkServerClient", lambda **_: contextlib.nullcontext())
     (tmp_path / "notes.txt").write_text("mine\n")
     words = ("--in", tmp_path / place, "--lang", "en", "--course", small_course.root)
     assert exit_code(*words) == ExitCode.USAGE
@@ -408,12 +425,22 @@ def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
     assert contents(workspace.folder) == before
 
 
+@pytest.mark.parametrize("below", ["again", "tiny/again"])
+def test_init_makes_no_work_folder_in_another(below: str, grade: Grade, workspace: Run) -> None:
+    before = contents(workspace.folder)
+    run = grade(workspace.folder, "init", below)
+    assert run.code == ExitCode.USAGE
+    assert f"{below} would be inside the work folder" in run.err
+    assert contents(workspace.folder) == before
+
+
 def test_init_fills_an_empty_folder_and_refuses_a_file_and_what_is_below_it(
-    tmp_path: Path, small_course: Course
+    tmp_path: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty").mkdir()
     course = ("--course", small_course.root)
     assert exit_code("init", tmp_path / "empty", *course) == ExitCode.OK
+    assert "holds 1 lesson. Next:" in " ".join(capsys.readouterr().out.split())
     assert (tmp_path / "empty" / "tiny" / "tiny.py").is_file()
     (tmp_path / "file").write_text("mine\n")
     assert exit_code("init", tmp_path / "file", *course) == ExitCode.USAGE
@@ -711,7 +738,6 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         ("finite", "Did you mean finite_difference?"),
         ("forward.py", "forward.py does not exist. Name a file that is there, or a lesson"),
         ("hook.py", "There is no lesson 'hook.py'. Did you mean hooks?"),
-        ("2", "There is no lesson '2'. Did you mean tensor_state?"),
         ("15", "There is no lesson '15'. Lessons: finite_difference, "),
         ("0", "There is no lesson '0'. Lessons: finite_difference, "),
         ("quantum", "There is no lesson 'quantum'"),
@@ -788,3 +814,15 @@ def test_the_page_of_a_run_in_a_lessons_folder_is_that_of_the_work_folder(
     run = grade(tmp_path / "tiny", "tiny")
     assert "10 / 10   ../report.html" in run.out
     assert (tmp_path / "report.html").exists() and not (run.folder / "report.html").exists()
+
+
+def test_an_ascii_terminal_can_show_a_report(grade: Grade, write_tiny: Write) -> None:
+    """No mark becomes a question mark; a letter loses its accent at most."""
+    folder = write_tiny("def double(x):\n    raise ValueError('né – “x”')\n")
+    run = grade(folder, encoding="ascii")
+    assert "?" not in run.out
+    assert 'ne - "x"' in run.out
+    assert run.out.startswith("tiny  0 / 10  3 wrong - 1 raised - ")
+    every = "".join(mark for kind in (Outcome, LessonStatus) for mark in (one.mark for one in kind))
+    shown, _ = stand_in(UnicodeEncodeError("ascii", every, 0, len(every), ""))
+    assert "?" not in shown

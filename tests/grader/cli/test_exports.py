@@ -97,6 +97,23 @@ def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
     assert scores == {"alice": "100.0", "bob": "70.0"}
 
 
+def test_the_gradebook_remembers_the_exports_of_the_whole_class(
+    graded: Path, tmp_path: Path
+) -> None:
+    """``grade changes`` lists what changed since. An export that is refused gave nobody a mark."""
+
+    def exports() -> list[str]:
+        with Gradebook.open(graded) as book:
+            return [row["format"] for row in book.rows("SELECT format FROM exports ORDER BY id")]
+
+    before = exports()
+    assert export(graded, "csv", tmp_path / "x.csv") == ExitCode.OK
+    assert exports() == [*before, "csv"]
+    assert export(graded, "csv", tmp_path / "x.csv", "--section", "A") == ExitCode.USAGE
+    assert export(graded, "canvas", tmp_path / "y.csv") == ExitCode.USAGE
+    assert exports() == [*before, "csv"]
+
+
 def test_a_folder_without_a_gradebook_names_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

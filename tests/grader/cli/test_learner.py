@@ -18,14 +18,22 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 from in_process import exit_code
+from rich.cells import cell_len
 from rich.console import Console
 
 from grader.cli import cli
-from grader.cli.learner import hint_lesson, plain_readme, show_readme
-from grader.cli.watch_screen import KEYS
-from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
+from grader.cli.learner import (
+    hint_lesson,
+    plain_readme,
+    show_hint,
+    show_lessons,
+    show_next,
+    show_readme,
+)
+from grader.cli.watch_screen import KEYS, Screen
+from grader.cli.workspace import Learner, in_language, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
-from grader.core.i18n import engine_catalogue
+from grader.core.i18n import engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
@@ -135,6 +143,24 @@ def test_stubs_are_answered_with_how_to_begin(
     assert capsys.readouterr().out == ""
 
 
+def test_an_unchanged_file_that_needs_work_is_asked_about(
+    work: Path, grade: Grade, small_course: Course, host: ForkServerClient
+) -> None:
+    """Not after a change, a first run, or full marks; what another command graded is not known."""
+    asked = "Nothing has changed since the last run: is tiny/tiny.py saved?"
+    wrong = solved(small_course).replace("2 * x", "x * x")
+    told = []
+    for text in (None, None, wrong, wrong, wrong + "#", solved(small_course), None):
+        if text is not None:
+            write_tiny(work, text)
+        told.append(asked in grade("tiny", "--no-repair")[1])
+    assert told == [False, False, False, True, False, False, False]
+    write_tiny(work, wrong)
+    learner = Learner.at(small_course, Path(), "en")
+    record(learner, graded(host, small_course, work), make_console())
+    assert asked not in grade("tiny", "--no-repair")[1]
+
+
 @pytest.mark.parametrize(
     ("graded_lessons", "said"),
     [(1, "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"), (2, "")],
@@ -222,7 +248,7 @@ def test_list_shows_where_one_stands(work: Path, grade: Grade) -> None:
     set_progress(work, FULL)
     _, said = grade("list")
     assert "✔ tiny   10 / 10 Tiny" in said
-    assert "1 of 1 lessons complete · 10 / 10" in said
+    assert "1 of 1 lesson complete · 10 / 10" in said
 
 
 def test_next_says_what_to_read_to_write_and_to_type(
@@ -239,6 +265,22 @@ def test_next_says_what_to_read_to_write_and_to_type(
         "grade hint tiny",
     ):
         assert part in said
+
+
+def test_where_keys_are_pressed_no_command_is_to_be_typed(
+    work: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In watch, a command names its key, or follows after q."""
+    learner = replace(Learner.at(small_course, Path(), "en"), has_keys=True)
+    for show in (show_next, show_lessons, show_hint, show_hint, show_hint):
+        show(learner, make_console())
+    said = capsys.readouterr().out
+    commands = [line for line in said.splitlines() if "grade " in line]
+    assert commands == [
+        "That was the last step. The solution: q, then grade solution tiny --give-up"
+    ]
+    assert "What comes next: the key n" in said
+    assert "One step further: the key h" in said
 
 
 def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
@@ -427,14 +469,35 @@ def test_a_stub_with_a_demonstration_of_its_own_keeps_it() -> None:
     assert runnable(stub, "how") == stub
 
 
-@pytest.mark.parametrize("answer", [False, True])
+@pytest.mark.parametrize(
+    ("answer", "lang", "yes"),
+    [
+        ("", "en", False),
+        ("n", "en", False),
+        ("what", "en", False),
+        ("y", "en", True),
+        ("Yes ", "en", True),
+        ("예", "ko", True),
+        ("ㅛ", "ko", True),
+        ("y", "ko", True),
+        ("아니요", "ko", False),
+    ],
+)
 def test_reset_asks_first(
-    answer: bool, work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+    answer: str, lang: str, yes: bool, work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In Korean, the key of y may write another letter."""
     write_tiny(work, "mine\n")
-    monkeypatch.setattr(click, "confirm", lambda *_: answer)
-    grade("reset", "tiny")
-    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not answer
+    asked: list[str] = []
+
+    def prompt(text: str, **_: object) -> str:
+        asked.append(text)
+        return answer
+
+    monkeypatch.setattr(click, "prompt", prompt)
+    grade("reset", "tiny", lang=lang)
+    assert ((work / "tiny" / "tiny.py").read_text() == "mine\n") is not yes
+    assert asked[0].endswith("[y/N]" if lang == "en" else "[예/아니요]")
 
 
 def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
@@ -556,6 +619,33 @@ def test_the_page_shows_the_end_when_there_is_one(
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
         report, extras=LearnerExtras(finish=[("140 / 140", "points")])
     )
+
+
+def test_a_mistake_is_named_in_the_language_of_now(
+    work: Path, grade: Grade, small_course: Course
+) -> None:
+    """Progress keeps the title as it was told."""
+    write_tiny(work, solved(small_course).replace("2 * x", "-2 * x"))
+    grade("tiny", "--no-repair")
+    lesson = small_course.lesson("tiny")
+    korean = load_catalogue("ko", lesson.texts("ko"))
+    english = read_progress(work).of("tiny").named["double"]
+    assert english != korean.known(english)
+    assert korean.known(english) in grade("hint", "tiny", lang="ko")[1]
+    known = in_language(read_progress(work).of("tiny"), lesson, "ko")
+    assert [one.title for one in known.mistakes.values()] == [korean.known(english)]
+
+
+def test_the_keys_of_watch_fit_into_80_columns_in_every_language() -> None:
+    for lang in languages():
+        screen = Screen(make_console(), engine_catalogue(lang))
+        assert cell_len(screen.keys_shown().plain) <= 80, lang
+
+
+def test_a_folders_first_line_is_in_its_language(tmp_path: Path) -> None:
+    make_workspace(load_course(find_course()), tmp_path / "work", "ko")
+    first = (tmp_path / "work" / "README.md").read_text("utf-8").split("\n")[0]
+    assert first == "# 채점되는 PyTorch autograd"
 
 
 def test_every_key_of_watch_has_korean_words() -> None:

@@ -55,7 +55,7 @@ FITS = (
     "() => { const f = document.querySelector('iframe'); return f.clientHeight -"
     " f.contentDocument.body.offsetHeight === 2 }"
 )
-PID = "print(get_ipython().magics_manager.magics['line']['grade'].__self__.host._process.pid)"
+PID = "print(get_ipython().magics_manager.magics['line']['grade'].__self__.host._process.greet())"
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ which are refused.
 
 from __future__ import annotations
 
+import os
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -151,3 +152,29 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
     )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
     assert ((work / PROGRESS_FILE).read_text() != before) is kept
+
+
+@pytest.mark.parametrize("words", [(), ("tiny",)])
+def test_a_large_folder_is_not_searched_to_its_end(
+    words: tuple[str, ...], tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lessons near its top are found; without any, the answer says how much was looked at."""
+    for number in range(40):
+        (tmp_path / f"{number:02}" / "deep").mkdir(parents=True)
+        for name in ("a", "b", "c"):
+            (tmp_path / f"{number:02}" / "deep" / name).touch()
+    scanned: list[object] = []
+    scandir = os.scandir
+
+    def counted(path: object) -> object:
+        scanned.append(path)
+        return scandir(path)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("os.scandir", counted)
+    for module in ("grader.course.submission", "grader.cli.selection"):
+        monkeypatch.setattr(f"{module}.MAX_MEMBERS", 50)
+    with pytest.raises(UsageError, match=r"among the first 50 files; .*grade init my-work"):
+        select(small_course, words, tmp_path)
+    assert len(scanned) < 200  # of which 81 folders would be 243 in three searches
+    (tmp_path / "07" / "tiny.py").touch()
+    assert select(small_course, words, tmp_path).files["tiny"].path == "07/tiny.py"

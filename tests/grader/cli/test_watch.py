@@ -295,6 +295,7 @@ def lesson(*outcomes: Outcome, status: LessonStatus = LessonStatus.FAILED) -> Le
 
 
 RIGHT, WRONG, BLANK, RAISED = (Outcome.PASSED, Outcome.FAILED, Outcome.NOT_STARTED, Outcome.ERROR)
+WAITS = Outcome.SKIPPED
 GONE = lesson(status=LessonStatus.MISSING)
 BROKEN = replace(lesson(RAISED, RAISED, status=LessonStatus.INVALID), message="one")
 
@@ -306,6 +307,8 @@ BROKEN = replace(lesson(RAISED, RAISED, status=LessonStatus.INVALID), message="o
         (lesson(RIGHT, RIGHT), lesson(RIGHT, WRONG), "1 no longer right · -5 points"),
         (lesson(BLANK, BLANK), lesson(WRONG, BLANK), "1 begun, not right yet"),
         (lesson(BLANK, WRONG), lesson(RAISED, RIGHT), "1 more right · 1 begun, not right yet · +5"),
+        (lesson(WRONG, WAITS), lesson(RIGHT, WRONG), "1 more right · 1 more checked, not right"),
+        (lesson(BLANK, BLANK), BROKEN, "the file can no longer be loaded"),
         (lesson(WRONG, RIGHT), lesson(RAISED, RIGHT), "1 wrong in another way"),
         (lesson(RIGHT, RIGHT), GONE, "the file is gone · 2 no longer right · -10 points"),
         (GONE, lesson(RIGHT, WRONG), "the file is back · 1 more right · +5 points"),
@@ -319,7 +322,18 @@ BROKEN = replace(lesson(RAISED, RAISED, status=LessonStatus.INVALID), message="o
 def test_what_changed_is_said_truthfully(
     before: LessonResult, after: LessonResult, said: str
 ) -> None:
-    assert change_text(before, after, Catalogue()).plain.startswith(said)
+    told = change_text(before, after, Catalogue()).plain
+    assert told.startswith(said)
+    assert ("begun" in told) == ("begun" in said)
+
+
+@pytest.mark.parametrize(
+    ("score", "said"), [(6.0, "+1 point"), (4.0, "-1 point"), (7.0, "+2 points")]
+)
+def test_one_point_is_counted_as_one(score: float, said: str) -> None:
+    before = replace(lesson(WRONG, RIGHT), score=5.0)
+    after = replace(lesson(RIGHT, RIGHT), score=score)
+    assert change_text(before, after, Catalogue()).plain == f"1 more right · {said}"
 
 
 def test_the_same_outcome_for_another_reason_is_a_change() -> None:

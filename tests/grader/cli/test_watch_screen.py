@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pexpect
 import pyte
@@ -20,8 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 import grader
-from grader.cli.watch_screen import Screen
-from grader.cli.workspace import make_workspace
+from grader.cli import watch_screen
+from grader.cli.watch_screen import Screen, WatchSession
+from grader.cli.workspace import Learner, make_workspace
 from grader.core.errors import ExitCode
 from grader.core.i18n import engine_catalogue
 from grader.course.course import Course
@@ -289,3 +291,23 @@ def test_a_folder_without_lessons_ends_with_2_and_a_remedy(
     run = grade(tmp_path / "empty", "watch", course=small_course.root)
     assert run.code == ExitCode.USAGE
     assert "grade init my-work" in run.err
+
+
+def test_inputs_stay_the_same_from_save_to_save(
+    small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the judge knows what the checks ask; ``r`` forgets the seed and so draws new inputs."""
+    seeds: list[int] = []
+    monkeypatch.setattr(
+        watch_screen,
+        "grade_submission",
+        lambda host, course, lessons, files, settings, name: seeds.append(settings.seed),
+    )
+    learner = Learner.at(small_course, tmp_path, "en")
+    session = WatchSession(learner, cast(Any, None), keeps=False, sandbox="off", plain=True)
+    for lesson in ("tiny", "tiny"):
+        session.grade(lesson, None)
+    session.seeds.pop("tiny")
+    session.grade("tiny", None)
+    first, second, third = seeds
+    assert first == second != third

@@ -222,6 +222,13 @@ def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(
     assert three_lessons.lesson(f"{before}hooks{after}").id == "hooks"
 
 
+def test_a_lesson_has_the_number_that_the_list_gives_it(three_lessons: Course) -> None:
+    assert [three_lessons.lesson(name).id for name in ("1", "3")] == ["custom_sigmoid", "graphs"]
+    for name in ("0", "4", "99"):
+        with pytest.raises(UsageError, match="Lessons: custom_sigmoid, hooks, graphs"):
+            three_lessons.lesson(name)
+
+
 @pytest.mark.parametrize(
     ("name", "answer"),
     [

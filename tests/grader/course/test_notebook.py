@@ -414,7 +414,7 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report)
     }
     assert places["double"] == (4, 3)
     assert places["triple"] == (5, 2)
-    where = "tiny.ipynb, cell 4, line 3"
+    where = "tiny.ipynb, cell 4 from the top, line 3"
     console = Console(width=100, record=True, file=io.StringIO())
     show_report(console, wrong_report, html=None)
     page = render_page(wrong_report)
@@ -423,7 +423,7 @@ def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report)
         assert where in shown
     assert "cell 2, line 1: a magic, left out" in page
     commands = list(error_lines(wrong_report, PurePosixPath(), Catalogue()))
-    assert any("%0Atiny.ipynb, cell 4, line 3" in command for command in commands)
+    assert any("%0Atiny.ipynb, cell 4 from the top, line 3" in command for command in commands)
     assert not any(",line=" in command for command in commands)
 
 
@@ -481,7 +481,7 @@ def test_notes_and_places_are_told_in_korean(graded: Grade) -> None:
     file = read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:])
     page = render_page(graded(file, "ko"), tr)
     assert "2번째 셀 1번째 줄: 매직 명령" in page
-    assert "tiny.ipynb, 3번째 셀 2번째 줄" in page
+    assert "tiny.ipynb, 위에서 3번째 셀 2번째 줄" in page
 
 
 # ------------------------------------------------------------------------------------ scratch cells

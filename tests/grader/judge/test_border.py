@@ -456,6 +456,33 @@ def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Students) -
     assert student.g() == 7
 
 
+@pytest.mark.parametrize(
+    ("body", "asked", "said"),
+    [
+        ("i = 0\n    while i < 3: y = 1", 1, "nothing in this loop changes i, so it never ends"),
+        ("while True: pass", 1, "nothing in this loop ends it"),
+        ("i = 0\n    while i >= 0: i += 1", 4, "still running after 0.2 s, on this line"),
+    ],
+)
+def test_a_busy_computer_gives_no_time_to_a_loop_that_can_not_end(
+    body: str, asked: int, said: str, remote: Students, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any other code gets the time for which it waited."""
+    waited = iter([0.4, 0.4, 0.4])
+    asks: list[float] = []
+
+    def seconds_since() -> float:
+        asks.append(next(waited, 0.0))
+        return asks[-1]
+
+    student = remote(f"def f():\n    {body}\n", call_seconds=0.2)
+    monkeypatch.setattr(student._session.starvation, "seconds_since", seconds_since)
+    with pytest.raises(WorkerLost) as lost:
+        student.f()
+    assert len(asks) == asked
+    assert str(lost.value).endswith(said)
+
+
 def test_after_a_malformed_answer_the_exit_status_does_not_count(remote: Students) -> None:
     """How it ends depends on timing, but a report must be the same every time."""
     student = remote(FLOODS_THE_LINE + "    os._exit(3)\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from graded import Grade, by_name
 
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, Lesson, load_course
-from grader.judge.examples import Behavior
+from grader.course.source import Source
+from grader.judge.examples import Behavior, Examples
 from grader.judge.exception_verdicts import CheckVerdict
 
 TEXTS = """
@@ -169,3 +171,24 @@ def test_lines_do_not_count_and_words_do() -> None:
     assert behavior(1.0, what="is 0.3333").agrees(behavior(1.0, what="is 0.33330001"))
     assert not behavior(1.0, what="is 0.3333").agrees(behavior(1.0, what="is 0.4"))
     assert not behavior(1.0, what="one").agrees(behavior(1.0, what="two"))
+
+
+@pytest.mark.parametrize(
+    ("text", "compared"), [("import torch\n", []), ("def double(x): return x\n", ["double"])]
+)
+def test_a_function_that_is_missing_is_compared_with_no_answer(
+    text: str, compared: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No known answer lacks a definition, so no worker is started for it."""
+    asked: list[str] = []
+    monkeypatch.setattr(Examples, "nameable", lambda *_: frozenset({"halves"}))
+    monkeypatch.setattr(Examples, "_diagnosis", lambda self, run, name, *_: asked.append(name))
+    check = CheckResult("tiny.one", "one", "double", Outcome.FAILED, 0.0, 1.0)
+    run = SimpleNamespace(
+        failed=lambda: [("double", [check])],
+        failures={check.id: None},
+        results={check.id: check},
+        session=SimpleNamespace(source=Source(text, "tiny.py")),
+    )
+    Examples.name(Examples.__new__(Examples), run, None)  # type: ignore[arg-type]
+    assert asked == compared

@@ -119,6 +119,34 @@ def test_a_page_with_figures_is_accessible_and_does_not_overflow(
     assert browser.errors == []
 
 
+PLACES = """() => [...document.querySelectorAll('.picture:has(svg.graph:not(.plot))')].map(one => {
+  const frame = one.querySelector('.scroll');
+  return [one.offsetTop, frame.scrollWidth > frame.clientWidth];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("branches", "beside"), [(3, True), (4, True), (8, False)], ids=["small", "shrunk", "wide"]
+)
+def test_two_graphs_stand_side_by_side_where_they_stay_readable(
+    browser: Browser, tmp_path: Path, report: Report, branches: int, beside: bool
+) -> None:
+    """Neither is cut off, as long as its text can be read when it fits into the page."""
+    leaves = [{"id": f"l{k}", "kind": "leaf", "name": f"weight{k}"} for k in range(branches)]
+    root = {"id": "n", "kind": "op", "type": "StackBackward0"}
+    edges = [{"source": "n", "target": leaf["id"], "slot": 0} for leaf in leaves]
+    graph = GraphPicture.from_json({"nodes": [root, *leaves], "edges": edges})
+    figure = to_builtins(GraphFigure(graph, graph, first_difference="n", actual_difference="n"))
+    lesson = report.lessons[0]
+    check = replace(lesson.checks[0], figures=[figure])
+    path = tmp_path / "report.html"
+    page = replace(report, lessons=(replace(lesson, checks=(check,)),))
+    path.write_text(render_page(page), "utf-8")
+    (one, cut), (other, also_cut) = browser.open(path, width=1280).evaluate(PLACES)
+    assert (one == other) is beside
+    assert not cut and not also_cut
+
+
 SCROLLS = """() => [...document.querySelectorAll('.picture .scroll')].map(frame => {
   const style = getComputedStyle(frame);
   const bar = frame.offsetHeight - frame.clientHeight

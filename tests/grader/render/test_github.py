@@ -95,8 +95,20 @@ def test_no_more_are_annotated_than_are_shown() -> None:
 
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
-    (line,) = lines(detailed_report("alice", detailed_lesson(SLOPES, GRADER_ERROR)))
+    lesson = detailed_lesson(SLOPES, GRADER_ERROR)
+    (check,) = lesson.checks
+    ours = replace(check, message="KeyError: 1", note="Traceback")
+    (line,) = lines(detailed_report("alice", replace(lesson, checks=(ours,))))
     assert "The grader failed here, not your code" in line
+
+
+def test_a_fault_of_the_host_is_said_in_full() -> None:
+    lesson = detailed_lesson(SLOPES, GRADER_ERROR)
+    busy = replace(lesson.checks[0], message="the computer was too busy: stop other programs")
+    found = detailed_report("alice", replace(lesson, checks=(busy,)))
+    for text in (*lines(found), step_summary(found, Catalogue())):
+        assert "The grader failed" not in text
+    assert "the computer was too busy: stop other programs" in lines(found)[0]
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:
@@ -107,11 +119,20 @@ def test_the_summary_has_points_and_what_is_wrong() -> None:
     assert "* ✘ it holds at zero<br>" in text
 
 
-def test_the_summary_says_what_is_held_back() -> None:
-    held: LessonResult = replace(detailed_lesson(SLOPES, PASSED), held_checks=3, held_points=4.0)
+@pytest.mark.parametrize(
+    ("count", "points", "said"),
+    [
+        (3, 4.0, "3 checks, worth 4 points, don't run in this bundle; they run"),
+        (1, 1.0, "1 check, worth 1 of the points, doesn't run in this bundle; it runs"),
+    ],
+)
+def test_the_summary_says_what_is_held_back(count: int, points: float, said: str) -> None:
+    held: LessonResult = replace(
+        detailed_lesson(SLOPES, PASSED), held_checks=count, held_points=points
+    )
     text = step_summary(detailed_report("alice", held), Catalogue())
-    assert "3 checks, worth 4 points, don't run in this bundle" in text
-    assert "1 right · 3 held back" in text
+    assert said in text
+    assert f"1 right · {count} held back" in text
 
 
 def test_the_summary_takes_nothing_for_markup() -> None:

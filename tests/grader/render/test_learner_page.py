@@ -171,6 +171,10 @@ def test_the_learners_page_is_accessible_and_does_not_overflow(
     assert browser.requests == [page.as_uri()]
 
 
+def test_all_of_the_page_can_be_used_with_the_keyboard(browser: Browser, page: Path) -> None:
+    assert browser.shut_out(browser.open(page)) == []
+
+
 @pytest.mark.parametrize("width", [1280, 375])
 def test_lessons_not_started_are_lines_that_shut_nobody_out(
     browser: Browser, wrong_report: Report, tmp_path: Path, width: int

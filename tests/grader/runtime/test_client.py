@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import socket
+import signal
 import threading
 import time
 from dataclasses import replace
@@ -18,6 +18,7 @@ from grader.core.messages import Envelope, Settings, Task
 from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
+from grader.runtime.server_process import TorchProcess
 from grader.worker.wire.frames import Frame, pack
 
 Patch = pytest.MonkeyPatch
@@ -61,29 +62,38 @@ def test_what_the_fork_server_can_read_has_no_seed_and_no_solution(
     with ForkServerClient() as server, pytest.raises(EngineFault):
         server.judge(small_course.lesson("tiny"), task)
     envelope, spec, _ = sent
-    assert envelope.keys() == {"options", "lesson", "new"}
+    assert envelope.keys() == {"options", "lesson", "new", "finished"}
     assert "20261127" not in str(envelope)
     assert spec == {"course": str(small_course.root), "lesson": "tiny", "lang": "en"}
 
 
-@pytest.mark.posix
-def test_a_fork_server_without_a_task_is_not_waited_for() -> None:
+@pytest.mark.linux
+def test_a_fork_server_without_a_task_is_not_waited_for(monkeypatch: Patch) -> None:
     """It ends while it imports torch, which takes longer than most mistakes of a user."""
+    monkeypatch.setattr(TorchProcess, "current", None)  # other tests' goes on
     server = ForkServerClient()
-    process = server._process
-    assert process is not None
+    torch_process = TorchProcess.current
+    assert torch_process is not None
     server.close()
-    assert process.returncode
+    assert torch_process._process.returncode == -signal.SIGKILL
+    assert TorchProcess.current is None
 
 
 LOOP = "def double(x):\n    while True:\n        pass\n"
 HOURS = replace(Limits(), call_seconds=9999.0, lesson_seconds=9999.0)
 
 
-def children_of(pid: int) -> list[int]:
-    with contextlib.suppress(OSError):
-        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return []
+def exists(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def everything_below(pid: int) -> list[int]:
+    """Return a fork server, its lesson starter, lesson server and judge, and its worker."""
+    found = [pid]
+    for one in found:
+        with contextlib.suppress(OSError):
+            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_text().split())
+    return found
 
 
 @pytest.mark.linux
@@ -103,12 +113,56 @@ def test_nothing_outlives_the_supervisor(small_course: Course) -> None:
     thread = threading.Thread(target=judge_loop)
     thread.start()
     try:
-        while len(children := children_of(process.pid)) < 2:  # a lesson server and a worker
+        while process.pid is None or len(everything := everything_below(process.pid)) < 5:
             time.sleep(0.01)
-        with socket.fromfd(server._jobs.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.shutdown(socket.SHUT_RDWR)
-        process.wait(60)
-        assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+        process.interrupt()
+        until = time.monotonic() + 60
+        while time.monotonic() < until and any(map(exists, everything)):
+            time.sleep(0.01)
+        assert not [pid for pid in everything if exists(pid)]
     finally:
-        process.kill()
         thread.join()
+        server.close()
+
+
+@pytest.mark.linux
+def test_fork_servers_share_an_import_of_torch_and_nothing_else(small_course: Course) -> None:
+    """Each judges by itself, also when another one is killed."""
+    with ForkServerClient() as first, ForkServerClient() as second:
+        for server in (first, second):
+            judge(server, small_course)
+        assert first._process is not None
+        assert second._process is not None
+        pids = first._process.greet(), second._process.greet()
+        assert pids[0] != pids[1]
+        assert parent_of(pids[0]) == parent_of(pids[1])
+        first._process.kill()
+        judge(second, small_course)
+        judge(first, small_course)
+        assert first._process.greet() not in pids
+        assert parent_of(first._process.greet()) == parent_of(pids[1])
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+@pytest.mark.linux
+def test_lesson_servers_that_nobody_needs_end(small_course: Course) -> None:
+    """With ``most_lessons=1``, at most one is left, and an earlier lesson can come again."""
+    with ForkServerClient(most_lessons=1) as server:
+        for lang in ("en", "ko", "en"):
+            task = Task("", "tiny.py", Settings(1, "off", lang=lang))
+            server.judge(small_course.lesson("tiny"), task)
+            assert len(server._lessons) == 1
+        assert server._process is not None
+        starter, *_ = everything_below(server._process.greet())[1:]
+        until = time.monotonic() + 60
+        while time.monotonic() < until and len(everything_below(starter)) > 5:
+            time.sleep(0.01)
+        running = [pid for pid in everything_below(starter) if state_of(pid) != "Z"]
+        assert len(running) == 3  # the starter, a lesson server and its judge
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO, cast
@@ -22,6 +23,7 @@ from grader.core.limits import Limits
 from grader.core.messages import (
     BrokerRequest,
     Fault,
+    LessonSpec,
     Settings,
     Task,
     WorkerOptions,
@@ -81,7 +83,7 @@ def close(worker: ForkedWorker) -> None:
 
 
 @pytest.mark.skipif(
-    not landlock.abi() or not seccomp.available(), reason="the sandbox is Linux's, with Landlock"
+    not landlock.abi() or not seccomp.has_tables(), reason="the sandbox is Linux's, with Landlock"
 )
 def test_a_spare_worker_is_confined_like_any_other(starter: WorkerStarter) -> None:
     starter.make_spare(OPTIONS)
@@ -193,7 +195,8 @@ def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
         host.settle()
         assert host._process is not None
         host._process.kill()
-        host._process.wait()
+        while not host._process.ended:
+            time.sleep(0.001)
         after = graded(host, small_course, RIGHT).result
     assert without_times(after) == without_times(before)
     assert not any(check.outcome is Outcome.GRADER_ERROR for check in after.checks)
@@ -297,9 +300,15 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
     if pid == 0:
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
-            LessonServer(theirs, jobs, results).supervise_judges(
-                lambda task, workers: Fault(f"{task.settings.seed} {os.getpid()}")
+            server = LessonServer(theirs, jobs, results)
+            monkeypatch.setattr(
+                server,
+                "judge",
+                lambda _: server.serve_tasks(
+                    lambda task, workers: Fault(f"{task.settings.seed} {os.getpid()}")
+                ),
             )
+            server.run(LessonSpec("", "tiny", "en"))
     theirs.close()
     with open(jobs_in, "wb") as jobs, open(results_out, "rb") as results:
         served = []

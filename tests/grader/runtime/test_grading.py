@@ -157,3 +157,31 @@ def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
     assert all("1, 2" in one for one in said[4:])
     assert all("7" in one for one in said[1::2])
     assert not tr.missing
+
+
+@pytest.mark.parametrize(
+    ("source", "instead"),
+    [
+        ("def slope(f): return f(1) - f(0)\ndef _help(): pass\nSTEP = 1\n", ("slope", "STEP")),
+        ("print(1)\n", ()),
+        ("def double(x):\n    raise NotImplementedError\n", None),
+        ("def double(x): return x + 1\ndef triple(x): return x + 1\n", None),
+        ("from torch import add as double, add as triple\n", None),
+        ("globals().update(double=lambda x: 2 * x, triple=lambda x: 3 * x)\n", None),
+        ("def slope(f:\n", None),
+    ],
+    ids=[
+        "another lesson",
+        "nothing",
+        "unfinished",
+        "wrong",
+        "imported",
+        "made otherwise",
+        "not Python",
+    ],
+)
+def test_a_file_that_defines_none_of_its_lesson_says_what_it_defines(
+    host: ForkServerClient, small_course: Course, source: str, instead: tuple[str, ...] | None
+) -> None:
+    lesson = grade(host, small_course, source, repair=False).lessons[0]
+    assert lesson.defines_instead == instead

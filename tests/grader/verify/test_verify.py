@@ -149,7 +149,7 @@ def too_many_points(lesson: Copy) -> None:
     replace(lesson.visible, "points=3", "points=3.5")
 
 
-@breakage(r"ID: solution, seed 1: LIMIT has 1 checks of its own, should have at least 2")
+@breakage(r"ID: solution, seed 1: LIMIT has 1 check of its own, should have at least 2")
 def one_check_only(lesson: Copy) -> None:
     text = lesson.hidden.read_text("utf-8")
     lesson.hidden.write_text(

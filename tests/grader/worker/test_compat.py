@@ -126,7 +126,7 @@ def test_what_a_version_lacks_is_said_and_what_it_breaks(
 
 # ------------------------------------------------------------------------------------ the one place
 
-OURS_OR_PYTHONS = {"os._exit", "sys._getframe", "_fields"}
+OURS_OR_PYTHONS = {"os._exit", "sys._getframe", "sys._clear_type_cache", "_fields"}
 PRIVATE_MODULE = re.compile(r"\btorch\._|\b_pytest\.")
 MESSAGES = (compat.CANNOT_ALLOCATE, compat.CUT_OFF, compat.NUMERICAL, compat.ANALYTICAL)
 

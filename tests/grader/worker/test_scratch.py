@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from grader.core.limits import Limits
-from grader.worker.sandbox import PR_SET_DUMPABLE, overuse, prctl, prepare, scratch
+from grader.worker.sandbox import PR_SET_DUMPABLE, overuse, prepare, scratch
+from grader.worker.sandbox.c_library import prctl
 
 ORDINARY_USER = 65534
 LIMITS = Limits(scratch_bytes=1 << 20)
