@@ -11,6 +11,13 @@ Checks
 ``is_same``               whether two objects are identical
 ``predictions``           the predictions that a student wrote down
 
+A function under test
+
+``under_test``            a student's function with its truth: parts of checks, and whole checks
+``hands_on``              the same for a function that returns what ``apply`` of a class returns
+``differentiated``        gradients of what the student returned, None where there is none
+``declared``              a truth whose derivative is declared, as that of a step
+
 Assertions
 
 ``assert_equal``          plain data must be the same: types and values
@@ -21,6 +28,7 @@ Assertions
 ``assert_not_used``       the student's definitions must not use certain names
 ``assert_raises``         a call must raise the expected exception
 ``assert_tensor``         a tensor must have the expected shape, dtype and values
+``assert_worst``          require many values, and show those that are furthest off
 ``assert_that``           fail with a message unless a condition holds
 ``fail``                  fail with a message
 
@@ -49,11 +57,15 @@ Figures
 
 Diagnosis
 
+``Again``                 how a function is asked again, for the formulas of ``diagnosis.toml``
 ``Backward``              what rules about a backward compare: v, and gradients as a function of v
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``LessonRule``            the type of a rule
+``ends_in_return``        whether some functions end in a return with a value
+``methods``               functions of the student's file, by name and class
 ``differs``               whether two tensors of one shape are clearly different
 ``formula_value``         the value of a formula that is written as text
+``function_rule``         a rule of the engine's about any torch.autograd.Function, by its name
 ``has_facts``             a rule that recognizes a failure by facts of the check
 ``is_function_class``     whether a student's class derives from torch.autograd.Function
 ``nonlinear_backward``    a rule for a backward that is not linear in the incoming gradient
@@ -130,9 +142,14 @@ from grader.judge.figures import (
     prediction_figure,
     short_repr,
 )
+from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch, is_same
 from grader.judge.remote.session import Student
+from grader.judge.rule_keys import Again
+from grader.judge.under_test import hands_on, under_test
+from grader.judge.under_test.calls import assert_worst, differentiated
+from grader.judge.under_test.tested import declared
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Opaque

@@ -102,10 +102,14 @@ def commit() -> str:
 
 
 def rules_digest() -> str:
-    """Return a digest of all lessons' scenarios and rules."""
+    """Return a digest of all scenarios and of the lessons' rules."""
     digest = hashlib.sha256()
-    for name in ("scenarios.py", "diagnosis.py"):
-        for path in sorted((ROOT / "tests" / "checks").glob(f"*/{name}")):
+    for pattern in (
+        "tests/checks/*/scenarios.py",
+        "tests/checks/*/diagnosis.py",
+        "grader/worker/scenarios.py",
+    ):
+        for path in sorted(ROOT.glob(pattern)):
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:8]
 

@@ -497,7 +497,7 @@ def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
     if raised:
         return raised[-1]
     name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
-    definition = re.compile(rf"def test_{re.escape(name)}\b")
+    definition = re.compile(rf"(?:def )?test_{re.escape(name)}\b")
     for path in lesson.check_files:
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if definition.match(line):

@@ -24,6 +24,8 @@ from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 
+HIDDEN = "\n# hidden\n"
+"""The line in ``test_checks.py`` below which no check is handed out."""
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
@@ -81,26 +83,37 @@ class Lesson:
         return self.root / "tests" / "checks" / self.id
 
     @property
-    def visible_checks(self) -> tuple[Path, ...]:
-        return _existing(self.checks / "test_visible.py")
-
-    @property
-    def hidden_checks(self) -> tuple[Path, ...]:
-        return _existing(self.checks / "test_hidden.py")
-
-    @property
     def check_files(self) -> tuple[Path, ...]:
-        return (*self.visible_checks, *self.hidden_checks)
+        """The file of checks, or one of visible and one of hidden checks."""
+        names = ("test_checks.py", "test_visible.py", "test_hidden.py")
+        return tuple(path for name in names if (path := self.checks / name).exists())
+
+    @property
+    def visible_checks(self) -> str:
+        """The text of the checks that students may read."""
+        return self._checks()[0]
+
+    @property
+    def hidden_checks(self) -> str:
+        """The text of the other checks: of ``test_hidden.py``, or below a line of ``HIDDEN``."""
+        return self._checks()[1]
+
+    def _checks(self) -> tuple[str, str]:
+        visible, hidden = "", ""
+        for path in self.check_files:
+            text = path.read_text("utf-8")
+            if path.name == "test_hidden.py":
+                hidden += text
+            else:
+                above, line, below = text.partition(HIDDEN)
+                visible, hidden = visible + above.rstrip() + "\n", hidden + line + below
+        return visible, hidden
 
     @property
     def check_names(self) -> list[str]:
         """The checks' names, visible ones first, without ``test_``."""
-        names = (
-            name
-            for file in self.check_files
-            for name in Source(file.read_text("utf-8"), "").definitions
-        )
-        return [name.removeprefix("test_") for name in names if name.startswith("test_")]
+        found = (*check_names(self.visible_checks), *check_names(self.hidden_checks))
+        return [name.removeprefix("test_") for name in found]
 
     @property
     def scenarios(self) -> Path:
@@ -154,6 +167,11 @@ class Lesson:
             if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
                 raise CourseError(f"{path}: {key} must be a list of texts")
         return data
+
+
+def check_names(text: str) -> tuple[str, ...]:
+    """Return the names of the checks in a file of checks."""
+    return tuple(name for name in Source(text, "").definitions if name.startswith("test_"))
 
 
 def lesson_of(spec: LessonSpec) -> Lesson:
@@ -221,10 +239,6 @@ class Course:
             files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
             files += [lesson.checks / "diagnosis.toml"]
         return hash_files(self.root, (path for path in files if path.exists()))
-
-
-def _existing(path: Path) -> tuple[Path, ...]:
-    return (path,) if path.exists() else ()
 
 
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:

@@ -20,7 +20,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 
@@ -125,9 +125,14 @@ def _comment_above(lines: Sequence[str], line: int) -> str:
 @dataclass(frozen=True, slots=True)
 class MistakeText:
     """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
-    lesson's. Texts are templates: ``{name}`` is filled from the failure. ``patterns`` recognize a
-    mistake without a rule by what the student's code raised, ``Type: message``; their named groups
-    are facts.
+    lesson's. Texts are templates: ``{name}`` is filled from the failure.
+
+    The rest recognizes a mistake that has no rule in ``diagnosis.py``. What the student's code
+    raised, as ``Type: message``: ``patterns``, whose named groups are facts, or ``raised``, all of
+    these fragments and none of ``unless``. ``says``: the fragments of the check's message.
+    ``facts``: names of facts of the check. ``value`` and ``gradient``: formulas, of which the
+    student's code computes one (``judge/rule_keys.py``). ``rule``: the names of rules of the
+    engine's (``judge/function_rules.py``). ``in_check`` names the only check in which it occurs.
     """
 
     id: str
@@ -135,6 +140,21 @@ class MistakeText:
     explanation: str
     about: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    says: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    value: tuple[str, ...] = ()
+    gradient: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
+    in_check: str = ""
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether something else than patterns recognizes it."""
+        return bool(
+            self.raised or self.says or self.facts or self.value or self.gradient or self.rule
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +193,8 @@ def read_mistakes(path: Path) -> tuple[MistakeText, ...]:
             continue
         if not isinstance(entry, dict):
             raise CourseError(f"{path}: {id} is not a table. Write: [{id}]")
+        if unknown := entry.keys() - {one.name for one in fields(MistakeText)}:
+            raise CourseError(f"{path}: [{id}]: there is no key {min(unknown)}")
         try:
             found.append(read(MistakeText, {**entry, "id": id}))
             for pattern in found[-1].patterns:

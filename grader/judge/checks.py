@@ -38,10 +38,14 @@ from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
+from grader.judge.running_check import frame_of_course, running
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+Needs = Callable[..., Any] | str | Sequence[Callable[..., Any] | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +54,22 @@ class CheckSpec:
 
     points: float
     about: str
-    needs: tuple[str, ...]
+    wanted: tuple[Callable[..., Any] | str, ...]
     hint: str
     at: str
     bonus: bool
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The names of the checks that must pass first."""
+        return tuple(one if isinstance(one, str) else one.__name__ for one in self.wanted)
 
 
 def check(
     *,
     points: float,
     about: str,
-    needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (),
+    needs: Needs = (),
     hint: str | None = None,
     at: str | None = None,
     bonus: bool = False,
@@ -73,11 +82,10 @@ def check(
     (``"Sigmoid.backward"``). Both are ``about`` by default. The points of a ``bonus`` check come on
     top of the lesson's maximum.
     """
-    wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
-    names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
+    wanted = (needs,) if callable(needs) or isinstance(needs, str) else tuple(needs)
 
     def declare(function: F) -> F:
-        function.check = CheckSpec(points, about, names, hint or about, at or about, bonus)  # type: ignore[attr-defined]
+        function.check = CheckSpec(points, about, wanted, hint or about, at or about, bonus)  # type: ignore[attr-defined]
         return function
 
     return declare
@@ -87,8 +95,38 @@ def call_check(
     function: Callable[..., object], *, student: object, reference: object, seed: int
 ) -> None:
     """Call a check with those of its fixtures that it asks for, without pytest."""
-    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
-    function(**{name: given[name] for name in inspect.signature(function).parameters})
+    draw = RandomInputs(seed)
+    given = {"student": student, "reference": reference, "draw": draw}
+    with running(student, draw):
+        function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+def check_of(
+    parts: Sequence[Callable[[], object]], title: str, declare: Callable[[Any], Any]
+) -> Callable[..., None]:
+    """Return a check that is made of parts, which are called one after the other. Its name is that
+    of the variable that it is assigned to (``name_checks``), its namespace that of the lesson.
+    """
+
+    def made(student: Student, draw: RandomInputs) -> None:
+        for part in parts:
+            part()
+
+    made.__doc__ = title
+    made.__name__ = MADE
+    made.space = frame_of_course().f_globals  # type: ignore[attr-defined]
+    declare(made)
+    return made
+
+
+MADE = "made"
+
+
+def name_checks(found: Iterable[tuple[str, object]]) -> None:
+    """Give checks that are made of parts the names of their variables."""
+    for name, one in found:
+        if getattr(one, "__name__", None) == MADE and isinstance(one, types.FunctionType):
+            one.__name__ = name
 
 
 def spec_of(item: pytest.Item) -> CheckSpec:
@@ -105,6 +143,7 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
     Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
     some checks are held back, and needing one of those is fine.
     """
+    name_checks((item.name, getattr(item, "obj", None)) for item in items)
     by_name = {item.name: item for item in items}
     ordered: dict[str, pytest.Item] = {}
 
@@ -488,7 +527,7 @@ class Constants:
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
     """Yield the namespace of each function, and those of the helper modules in it."""
     for function in functions:
-        space = getattr(function, "__globals__", {})
+        space = getattr(function, "space", getattr(function, "__globals__", {}))
         yield space
         for value in space.values():
             if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):

@@ -25,7 +25,7 @@ from grader.core.messages import DebugRequest
 from grader.course.course import Lesson, lesson_of
 from grader.course.notebook import cell_name, cells_of, execute_cells
 from grader.course.source import Source, is_docstring
-from grader.judge.checks import CheckSpec, call_check
+from grader.judge.checks import CheckSpec, call_check, name_checks
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, execute, reference_of
 from grader.judge.random_inputs import Seeds
@@ -107,6 +107,7 @@ def find_check(files: Iterable[Path], name: str) -> Callable[..., Any]:
     """Return the check of that name, from the lesson's check files."""
     for file in files:
         module = execute(file.read_text("utf-8"), file.stem, str(file))
+        name_checks(vars(module).items())
         found = getattr(module, f"test_{name}", None)
         if isinstance(getattr(found, "check", None), CheckSpec):
             return cast(Callable[..., Any], found)

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from grader.core.errors import CourseError, MissingName, StudentCodeError, WorkerLost
+from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
@@ -121,22 +121,6 @@ def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None
         return None if any(text in str(error) for text in unless) else {"said": error.message}
 
     return rule(recognize)
-
-
-def lesson_mistakes(
-    texts: Sequence[MistakeText], namespace: Mapping[str, object], names: Sequence[str]
-) -> list[Mistake]:
-    """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
-    others. A mistake without ``about`` is about all of ``names``.
-
-    Raise CourseError for a rule without texts.
-    """
-    of = {text.id: text for text in texts}
-    rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
-    if unknown := [name for name in rules if name not in of]:
-        raise CourseError(f"diagnosis.toml has no texts for the rule {unknown[0]}")
-    found = [mistake_of(of[name], one.recognize, names) for name, one in rules.items()]
-    return found + [mistake_of(text, None, names) for text in texts if text.id not in rules]
 
 
 def mistake_of(text: MistakeText, recognize: Rule | None, names: Sequence[str] = ()) -> Mistake:

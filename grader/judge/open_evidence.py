@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,8 @@ OPEN_FACTS = frozenset(
     " what".split()
 )
 """The facts of the engine's own rules that are no values."""
+METHOD = re.compile(r"\.(?:apply|forward|backward)$")
+"""What may follow a class's name in a fact that is no value."""
 PLAIN = (bool, int, float, str, list, tuple, set, dict, Tensor)
 
 
@@ -45,7 +48,7 @@ def open_message(verdict: CheckVerdict, source: Source, about: str) -> Phrase | 
     """
     names = {one.arg for one in source.nodes if isinstance(one, ast.arg)} | set(source.definitions)
     texts = ((key, fact) for key, fact in verdict.facts.items() if isinstance(fact, str))
-    known = {key: fact for key, fact in texts if fact in names}
+    known = {key: fact for key, fact in texts if fact in names or METHOD.sub("", fact) in names}
     message = verdict.message
     fixed = phrase(message, **known) if placeholders(message) <= known.keys() and message else None
     callable = isinstance(source.definitions.get(about), DEFINING)

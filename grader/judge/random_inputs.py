@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from grader.judge.running_check import misuse
 from grader.worker.wire.program import Program, program
 
 T = TypeVar("T")
@@ -32,6 +33,21 @@ class RandomInputs:
         self._random = random.Random(seed)
         self._generator = torch.Generator()
         self._generator.manual_seed(self._random.getrandbits(62))
+        self.named: dict[str, Any] = {}
+        """The inputs that a failure shows, unless it says itself which."""
+
+    def given(self, **inputs: Any) -> Any:
+        """Name a check's inputs where they are drawn, so that a failure shows them. Return them:
+        one by itself, several as a tuple. The next call names others instead.
+
+        >>> draw = RandomInputs(1)
+        >>> x, v = draw.given(x=draw.tensor(3), v=draw.tensor(3))
+        >>> list(draw.named)
+        ['x', 'v']
+        """
+        self.named = inputs
+        values = tuple(inputs.values())
+        return values[0] if len(values) == 1 else values
 
     def integer(self, low: int, high: int) -> int:
         """Return a whole number from ``low`` to ``high``, both included."""
@@ -62,6 +78,8 @@ class RandomInputs:
         ValueError if the range has no room for that.
         """
         refuse_without_room(low, high, avoid, digits)
+        if not all(isinstance(size, int) for size in shape):
+            raise misuse(f"sizes are given one by one: tensor(3, 4), not tensor({shape[0]})")
         values = (
             torch.rand(shape, generator=self._generator, dtype=torch.float64) * (high - low) + low
         )

@@ -34,7 +34,7 @@ from grader.judge.remote.proxies import (
     RemoteStudent,
     objects_in,
 )
-from grader.judge.remote.session import scenario_names, scenario_with_definitions
+from grader.judge.remote.scenarios import scenario_names, scenario_with_definitions
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces
 from grader.worker.wire.values import StudentRef, leaves

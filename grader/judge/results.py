@@ -24,7 +24,7 @@ from grader.core.pictures import Figure, Prediction, PredictionFigure
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.text import values_text
-from grader.course.course import Lesson
+from grader.course.course import Lesson, check_names
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
@@ -37,7 +37,6 @@ from grader.judge.diagnosis import (
     diagnose,
     fill_text,
     in_cells,
-    lesson_mistakes,
     show_fact,
 )
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
@@ -47,6 +46,7 @@ from grader.judge.local_student import Reference, execute
 from grader.judge.open_evidence import open_message
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
+from grader.judge.rule_keys import lesson_mistakes
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
@@ -57,7 +57,7 @@ class Results:
     def __init__(self, lesson: Lesson, reference: Reference) -> None:
         self.reference = reference
         self.hints = lesson.hints()
-        self.hidden_files = {path.name for path in lesson.hidden_checks}
+        self.hidden = frozenset(check_names(lesson.hidden_checks))
         self.mistakes = load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
@@ -74,7 +74,7 @@ class Results:
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
-        hidden = check.item.path.name in self.hidden_files
+        hidden = check.item.name.partition("[")[0] in self.hidden
         said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]

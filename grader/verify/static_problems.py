@@ -27,6 +27,7 @@ from grader.course.stubs import stub_of
 from grader.verify.case_result import Found
 
 CHECK_FILES = {
+    "test_checks.py",
     "test_visible.py",
     "test_hidden.py",
     "helpers.py",

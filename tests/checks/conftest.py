@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.running_check import running
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,3 +59,12 @@ def student(request: pytest.FixtureRequest, reference: LocalStudent) -> LocalStu
 def draw(request: pytest.FixtureRequest) -> RandomInputs:
     """Randomness from the check's name."""
     return RandomInputs(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[object]:
+    """Let what checks share ask the student of the check that is running."""
+    given = pyfuncitem.funcargs
+    draw = given.get("draw") or RandomInputs(zlib.crc32(pyfuncitem.name.encode()))
+    with running(given.get("student"), draw):
+        return (yield)

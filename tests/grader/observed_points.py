@@ -14,7 +14,7 @@ from typing import Any
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
-from grader.judge.checks import CheckSpec, call_check
+from grader.judge.checks import CheckSpec, call_check, name_checks
 from grader.judge.local_student import LocalStudent, execute
 
 Check = Callable[..., None]
@@ -63,8 +63,9 @@ def checks_of(lesson: Lesson) -> dict[str, Check]:
         found |= {
             name: one
             for name, one in vars(module).items()
-            if isinstance(getattr(one, "check", None), CheckSpec)
+            if isinstance(getattr(one, "check", None), CheckSpec) and name.startswith("test_")
         }
+    name_checks(found.items())
     return found
 
 

@@ -37,7 +37,15 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
-from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
+from grader.course.course import (
+    BUNDLED,
+    RELEASE,
+    Course,
+    HeldBack,
+    Lesson,
+    check_names,
+    load_course,
+)
 from grader.course.lesson_texts import translatable
 from grader.course.source import first_line
 from grader.course.stubs import BEGIN, END, STUB, runnable
@@ -47,7 +55,14 @@ from grader.runtime.grading import grade_lesson
 
 HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
 """How many of a hint's three steps students get; the third is nearly the code."""
-CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
+CHECK_FILES = (
+    "test_checks.py",
+    "test_visible.py",
+    "helpers.py",
+    "scenarios.py",
+    "diagnosis.py",
+    "diagnosis.toml",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,7 @@ def bundle_files(
 def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     """Yield the files that judge a lesson in a bundle, without what is not handed out."""
     exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
-    hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
+    hidden = lesson.hidden_checks
     names = check_names(hidden)
     shipped = checks_to_hand_out(lesson)
     for name, text in shipped.items():
@@ -176,7 +191,10 @@ def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
         for name in CHECK_FILES
         if (lesson.checks / name).exists()
     }
-    words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
+    if "test_checks.py" in found:
+        shown = lesson.visible_checks
+        found["test_checks.py"] = reachable_definitions(shown, check_names(shown))
+    words = words_in(found.get("test_checks.py", lesson.visible_checks))
     if "helpers.py" in found:
         found["helpers.py"] = reachable_definitions(found["helpers.py"], words)
     if "scenarios.py" in found:
@@ -237,8 +255,7 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
     """
     files = [path for path in sorted(bundle.rglob("*")) if path.is_file()]
     for lesson in lessons:
-        hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
-        names = set(check_names(hidden))
+        names = set(check_names(lesson.hidden_checks))
         solution = lesson.solution.read_text("utf-8")
         for path in files:
             if lesson.id not in path.parts:
@@ -258,14 +275,6 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
 
 HELD_BACK = "held_back"
 """The text that replaces a hidden check's name."""
-
-
-def check_names(text: str) -> tuple[str, ...]:
-    return tuple(
-        node.name
-        for node in ast.parse(text).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    )
 
 
 def without_names(text: str, names: Iterable[str]) -> str:

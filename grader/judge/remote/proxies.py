@@ -89,6 +89,8 @@ class Traffic:
     """Whether the student's code wrote into its arguments, outside of ``writing_allowed``."""
     writing_allowed: bool = False
     copies: Copies = field(default_factory=Copies)
+    asked: int = 0
+    """How many questions the check asked."""
     raised: bool = False
     """Whether a request ended with an exception of the student's code."""
     missing: dict[str, MissingName] = field(default_factory=dict)
@@ -199,6 +201,11 @@ class RemoteStudent(_Names):
     def __init__(self, session: StudentSession) -> None:
         super().__init__(session)
         self.source = session.source
+
+    @property
+    def asked(self) -> int:
+        """How many questions this check has asked so far."""
+        return self._session.asked
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module and return what it measured."""

@@ -10,9 +10,7 @@ worker whose answer is malformed.
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import itertools
 import math
 import secrets
@@ -37,7 +35,7 @@ from grader.core.errors import (
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
 from grader.course.endless_loops import names_in_endless_loop
-from grader.course.source import Source, defined_names, first_line, imports_in
+from grader.course.source import Source
 from grader.judge.remote.channel import Clock, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question
 from grader.judge.remote.proxies import (
@@ -52,8 +50,8 @@ from grader.judge.remote.proxies import (
     as_references,
     objects_in,
 )
+from grader.judge.remote.scenarios import scenario_with_definitions, watched_words
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, lines_where_it_is
-from grader.worker.process import WATCHED, words_in
 from grader.worker.wire import messages
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Bytes, Frame, encode, framed
@@ -565,7 +563,13 @@ class StudentSession:
         """
         return self._ask(Question.of(request, parts), *kinds)
 
+    @property
+    def asked(self) -> int:
+        """How many questions the check has asked so far."""
+        return self._traffic.asked
+
     def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
+        self._traffic.asked += 1
         frame = self._answer(question)
         with self.reading():
             answer = frame.read(messages.ANSWER)
@@ -836,44 +840,3 @@ def student_error(raised: messages.Raised) -> StudentCodeError:
         ancestors=tuple(raised.ancestors),
         raised_here=raised.raised_here,
     )
-
-
-def scenario_names(scenarios: str) -> set[str]:
-    """Return the names that a scenarios file defines or imports at its top level."""
-    body = ast.parse(scenarios).body
-    return {name for node in body for name in defined_names(node)} | set(imports_in(body))
-
-
-@functools.lru_cache(maxsize=512)
-def scenario_with_definitions(scenarios: str, name: str) -> str:
-    """Return one scenario with the definitions that it uses and all imports of its file, so that a
-    worker or a script gets it without the others.
-
-    Raise EngineFault if the file does not define it.
-    """
-    tree, lines = ast.parse(scenarios), scenarios.splitlines()
-    defined = {defined: node for node in tree.body for defined in defined_names(node)}
-    if name not in defined:
-        raise EngineFault(f"there is no scenario {name!r}")
-    used, todo = set[str](), [name]
-    while todo:
-        word = todo.pop()
-        if word in defined and word not in used:
-            used.add(word)
-            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
-    pieces = []
-    for node in tree.body:
-        is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        if is_import or used.intersection(defined_names(node)):
-            space = "\n" if is_import else "\n\n\n"
-            pieces.append(space + "\n".join(lines[first_line(node) - 1 : node.end_lineno]))
-    return "".join(pieces).lstrip("\n") + "\n"
-
-
-@functools.lru_cache(maxsize=32)
-def watched_words(scenarios: str) -> tuple[str, ...]:
-    """Return the names of torch and Python that any scenario uses, because a student's file might
-    replace them (``execute`` in the worker).
-    """
-    words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
-    return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))

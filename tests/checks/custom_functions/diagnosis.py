@@ -16,10 +16,7 @@ from grader.authoring import (
     Student,
     differs,
     formula_value,
-    has_facts,
-    is_function_class,
     nonlinear_backward,
-    raises,
     rule,
     same,
     term_beside_v,
@@ -70,18 +67,6 @@ def truth(name: str, x: Tensor, y: Tensor, v: Tensor) -> Pair:
 
 
 @rule
-def not_a_function(failure: Failure, student: Student) -> Facts | None:
-    """The class exists, and the class of its node does not."""
-    return None if is_function_class(student, failure.about) else {"function": failure.about}
-
-
-MODULES = ("np", "numpy", "math", "nn", "F", "functional", "torch")  # not imported, that is
-name_that_is_no_argument = raises(
-    "NameError", "is not defined", unless=[f"'{name}'" for name in MODULES]
-)
-
-
-@rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
     if failure.error is None or not failure.raised("TypeError", "argument"):
@@ -90,22 +75,6 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     methods = any(name in said for name in ("forward()", "backward()", "setup_context()"))
     counted = methods and "positional argument" in said
     return {"said": said} if counted or "missing a required argument" in said else None
-
-
-@rule
-def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """saved_tensors holds another number of tensors, or an attribute of ctx is missing."""
-    if failure.error is None:
-        return None
-    said, line = failure.error.message, failure.error.line or 0
-    saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
-    index = saved and ("tuple index out of range" in said or "values to unpack" in said)
-    attribute = "Backward' object has no attribute" in said and "attribute 'save" not in said
-    return {"said": said} if index or attribute else None  # ctx.saved_tensor is a typing error
-
-
-wrong_number_of_gradients = raises("returned an incorrect number of gradients")
-gradient_of_another_shape = raises("returned an invalid gradient", "expected shape")
 
 
 @rule
@@ -126,13 +95,10 @@ def before_and_after(failure: Failure, student: Student) -> Iterator[tuple[str, 
         getattr(student, failure.about).apply(x, y)
     yield from (("x", x, copies.of(x)), (label, y, copies.of(y)))
     leaves = x.clone().requires_grad_(), y.clone().requires_grad_()
-    seen = student.observe("beside", failure.about, *leaves, v, None)
-    yield from (("x", x, seen["x"]), (label, y, seen["y"]), ("grad_output", v, seen["v"]))
-
-
-# The checks have looked at the attributes of ctx and at the shapes that backward returned.
-stash_on_ctx = has_facts("names")
-not_summed_by_backward = has_facts("expected_shape")
+    seen = student.observe("beside", f"{failure.about}.apply", leaves, v, None)
+    yield from zip(
+        ("x", label, "grad_output"), (x, y, v), (*seen["inputs"], seen["v"]), strict=True
+    )
 
 
 @value_rule
@@ -292,15 +258,6 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
         return {"given": "x, the first argument"}
     none = "'NoneType' object has no attribute"
     return {"given": "None"} if failure.raised("AttributeError", none) else None
-
-
-# Another number of arguments than two raises, but not because some are dropped.
-two_arguments_only = raises(
-    "TypeError",
-    "positional argument",
-    unless=["forward() missing"],
-    check="test_any_number_of_arguments",
-)
 
 
 @rule

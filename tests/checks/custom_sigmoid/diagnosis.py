@@ -9,22 +9,19 @@ import torch
 from torch import Tensor
 
 from grader.authoring import (
+    Again,
     Backward,
     Failure,
-    LessonRule,
     Opaque,
     Phrase,
     Student,
     differs,
-    formula_value,
-    has_facts,
-    is_function_class,
+    ends_in_return,
+    methods,
     nonlinear_backward,
     phrase,
-    raises,
     rule,
     same,
-    says,
     term_beside_v,
     value_and_gradients,
     value_rule,
@@ -69,32 +66,24 @@ def trouble_with(failure: Failure, student: Student, *shape: int) -> str | Phras
     return None if same(gradient, v * s * (1 - s)) else "the gradient is wrong"
 
 
-def methods(student: Student, *names: str) -> list[ast.FunctionDef]:
-    found = student.source.nodes
-    return [one for one in found if isinstance(one, ast.FunctionDef) and one.name in names]
+def asked_again(failure: Failure, student: Student) -> Again:
+    """Ask at x and v for the formulas of diagnosis.toml; -v tells |v| from v if all of v has one
+    sign.
+    """
+    x, v = questions(failure)
+    s = torch.sigmoid(x)
+    return Again(
+        names={"x": x, "v": v, "s": s},
+        right={"value": "s", "gradient": "v * s * (1 - s)"},
+        ask={
+            "value": lambda at: student.Sigmoid.apply(at["x"].clone()),
+            "gradient": lambda at: ask(student, at["x"], at["v"])[1],
+        },
+        elsewhere=[{"x": x, "v": -v, "s": s}],
+    )
 
 
-def ends_in_return(student: Student, name: str) -> bool:
-    """Return whether the last line returns something, None by name included."""
-    last = [method.body[-1] for method in methods(student, name)]
-    return any(isinstance(line, ast.Return) and line.value is not None for line in last)
-
-
-def line_of(failure: Failure, student: Student) -> str:
-    """Return the line that raised."""
-    return student.source.text.splitlines()[((failure.error and failure.error.line) or 0) - 1]
-
-
-# ------------------------------------------------------------------------ what torch or Python said
-
-
-@rule
-def not_a_function(failure: Failure, student: Student) -> Facts | None:
-    """Sigmoid exists, and the class of its node does not."""
-    texts = ("Module.apply()", "attribute 'apply'", "forward()")
-    if failure.error and not any(failure.raised(text) for text in texts):
-        return None
-    return None if is_function_class(student, "Sigmoid") else {}
+# ---------------------------------------------------------------------------------------- the value
 
 
 @value_rule
@@ -115,83 +104,13 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
-def styles_mixed(failure: Failure, student: Student) -> Facts | None:
-    """Python says that arguments don't fit; a method has the parameters of the other style."""
-    texts = ("positional argument", "missing a required argument")
-    if not failure.error or not any(failure.raised("TypeError", text) for text in texts):
-        return None
-    said = failure.error.message
-    if "backward()" in said:
-        name, other = "backward", 1
-    elif "forward()" in said or "setup_context()" in said or "required argument" in said:
-        name, other = "forward", 2 if methods(student, "setup_context") else 1
-    else:
-        return None
-    mixed = any(len(method.args.args) == other for method in methods(student, name))
-    return {"said": said} if mixed else None
-
-
-@rule
-def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """saved_tensors is empty, or an attribute of ctx is missing."""
-    texts = ("tuple index out of range", "not enough values to unpack (expected 1, got 0)")
-    empty = any(failure.raised(text) for text in texts) and "saved" in line_of(failure, student)
-    if failure.error and (empty or failure.raised("Backward' object has no attribute")):
-        return {"said": failure.error.message}
-    return None
-
-
-@rule
-def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
-    """A NameError about a name that only forward has."""
-    if not failure.error or not failure.raised("NameError", "is not defined"):
-        return None
-    found = methods(student, "forward", "setup_context")
-    inside = [node for method in found for node in ast.walk(method)]
-    own = {one.arg for one in inside if isinstance(one, ast.arg)}
-    own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    known = own.intersection(failure.error.message.split("'")[1:2])
-    return {"said": failure.error.message} if known else None
-
-
-@rule
-def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
-    """A TypeError about a tuple, and saved_tensors is used without being unpacked or indexed."""
-    texts = ("tuple", "can be converted to an index")
-    if not failure.error or not any(failure.raised("TypeError", text) for text in texts):
-        return None
-    if any(method.args.vararg for method in methods(student, "backward")):
-        return None  # *grads is a tuple too
-    nodes = student.source.nodes
-    saved = {node for node in nodes if getattr(node, "attr", "") == "saved_tensors"}
-    unpacked = {
-        node.value
-        for node in nodes
-        if isinstance(node, ast.Subscript | ast.Starred)
-        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
-    }
-    return {"said": failure.error.message} if saved - unpacked else None
-
-
-gradient_summed_up = raises("returned an invalid gradient", "expected shape")
-gradient_is_no_tensor = raises("expected Variable or None")
-
-
-@rule
 def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
     """math.exp or float() was given many; torch.tensor of a list of tensors says the same."""
     texts = ("converted to Python scalars", "be converted to Scalar", "must be real number, not")
     if not failure.error or not any(failure.raised(text) for text in texts):
         return None
-    return None if "tensor(" in line_of(failure, student) else {"said": failure.error.message}
-
-
-# ---------------------------------------------------------------------------------------- the value
-
-
-wraps_a_built_in = has_facts("used")  # in the source or among the operators that ran
-derived_by_autograd = has_facts("source")
-computed_out_of_sight = has_facts("hidden")
+    line = student.source.text.splitlines()[(failure.error.line or 0) - 1]
+    return None if "tensor(" in line else {"said": failure.error.message}
 
 
 @rule
@@ -208,24 +127,7 @@ def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
 @value_rule
 def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     y = student.Sigmoid.apply(failure.draw.tensor(3))
-    return {} if y is None and not ends_in_return(student, "forward") else None
-
-
-def formula_of_value(formula: str) -> LessonRule:
-    """Make a rule that recognizes the function of x that forward computes instead of s."""
-
-    def recognize(failure: Failure, student: Student) -> Facts | None:
-        x = questions(failure)[0]
-        y, want = student.Sigmoid.apply(x.clone()), torch.sigmoid(x)
-        told = same(y, formula_value(formula, x=x)) and differs(y, want)
-        return {"x": x, "got": y, "want": want} if told else None
-
-    return value_rule(recognize)
-
-
-value_at_minus_x = formula_of_value("sigmoid(-x)")
-value_at_twice_x = formula_of_value("sigmoid(2 * x)")
-nan_for_large_inputs = has_facts("bad")
+    return {} if y is None and not ends_in_return(methods(student, "forward")) else None
 
 
 @value_rule
@@ -247,7 +149,7 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
 
 @rule
 def writes_into_x(failure: Failure, student: Student) -> Facts | None:
-    return {} if failure.message in ("forward changed x", "sigmoid changed x") else None
+    return {} if failure.message in ("forward changed x", "{name} changed x") else None
 
 
 @rule
@@ -271,7 +173,7 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """Attributes of the node hold tensors that backward uses."""
     if failure.check not in ("test_save_for_backward", "test_backward_again"):
         return None
-    seen = student.observe("kept", failure.draw.tensor(3, requires_grad=True))
+    seen = student.observe("kept", "Sigmoid.apply", [failure.draw.tensor(3, requires_grad=True)])
     names = ", ".join(f"ctx.{name}" for name in seen["attributes"])
     return {"node": seen["node"], "names": names} if names else None
 
@@ -287,9 +189,6 @@ def shared_between_calls(failure: Failure, student: Student) -> Facts | None:
     y, gradient = ask(student, z, torch.ones_like(z))
     s = torch.sigmoid(z.detach())
     return {} if same(y, s) and same(gradient, s * (1 - s)) and not failure.error else None
-
-
-requires_grad_switched_on = says("x does not require grad, but")
 
 
 @rule
@@ -308,39 +207,9 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
     x, v = questions(failure)
     y, gradient = ask(student, x, v)
     missing = isinstance(y, Tensor) and y.requires_grad and gradient is None
-    return {"x": x, "v": v} if missing and not ends_in_return(student, "backward") else None
-
-
-def formula_of_gradient(*formulas: str) -> LessonRule:
-    """Make a rule that recognizes what backward computes instead of v * s * (1 - s), as a formula
-    in v, x and s = s(x).
-    """
-
-    def recognize(failure: Failure, student: Student) -> Facts | None:
-        x, v = questions(failure)
-        s = torch.sigmoid(x)
-        got, want = ask(student, x, v)[1], v * s * (1 - s)
-        if got is None or not differs(got, want):
-            return None
-        turned = ask(student, x, -v)[1]  # tells |v| from v if all of v has one sign
-        for formula in formulas:
-            value, opposite = (formula_value(formula, v=v, x=x, s=s) for v in (v, -v))
-            if same(got, value) and same(turned, opposite):
-                return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": formula}
-        return None
-
-    return value_rule(recognize)
-
-
-ignores_grad_output = formula_of_gradient("s * (1 - s)")
-gradient_passed_through = formula_of_gradient("v")
-gradient_added = formula_of_gradient("v + s * (1 - s)")
-factor_missing = formula_of_gradient("v * s", "v * (1 - s)")
-sign_of_gradient = formula_of_gradient("-v * s * (1 - s)")
-plus_for_minus = formula_of_gradient("v * s * (1 + s)")
-x_for_y = formula_of_gradient("v * x * (1 - x)", "v * s * (1 - x)", "v * x * (1 - s)")
-derivative_of_tanh = formula_of_gradient("v * (1 - s ** 2)", "v * (1 - tanh(x) ** 2)")
-sigmoid_of_output = formula_of_gradient("v * sigmoid(s) * (1 - sigmoid(s))")
+    return (
+        {"x": x, "v": v} if missing and not ends_in_return(methods(student, "backward")) else None
+    )
 
 
 def backward_at_a_point(failure: Failure, student: Student) -> Backward:
@@ -397,7 +266,7 @@ def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | Non
 @rule
 def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is not a node, or could not be called."""
-    if "given" in failure.facts:
+    if "direct" in failure.facts:
         return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
     if not failure.error or not failure.raised("TypeError", "Sigmoid.forward()"):
         return None
@@ -412,6 +281,3 @@ def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
     return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
-
-
-sigmoid_cuts_the_graph = says("sigmoid(x) does not require grad")

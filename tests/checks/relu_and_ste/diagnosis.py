@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.authoring import (
+    Again,
     Failure,
-    LessonRule,
     Opaque,
     Student,
     StudentCodeError,
     differs,
+    ends_in_return,
     formula_value,
-    is_function_class,
+    function_rule,
+    methods,
     phrase,
     rule,
     same,
-    says,
     value_and_gradients,
     value_rule,
 )
@@ -75,15 +76,27 @@ def holds(student: Student, name: str, formula: str, *places: tuple[Tensor, Tens
     )
 
 
-def methods(student: Student, classes: Collection[str], *names: str) -> list[ast.FunctionDef]:
-    """Return the methods of these names in the classes of those names."""
-    return [
-        method
-        for one in student.source.nodes
-        if isinstance(one, ast.ClassDef) and one.name in classes
-        for method in one.body
-        if isinstance(method, ast.FunctionDef) and method.name in names
-    ]
+def asked_again(failure: Failure, student: Student) -> Again:
+    """Ask at x and v for the formulas of diagnosis.toml, and elsewhere."""
+    name, (x, v) = failure.about, questions(failure)
+
+    def at(x: Tensor, v: Tensor) -> Facts:
+        return {"x": x, "v": v, "slope": formula_value(SLOPES[name], x=x)}
+
+    return Again(
+        names=at(x, v),
+        right={"gradient": RIGHT},
+        ask={"gradient": lambda at: gradient_of(student, name, at["x"], at["v"])},
+        elsewhere=[at(*place) for place in ELSEWHERE],
+        facts={"rule": RULES[name]},
+    )
+
+
+RULES = {
+    "MyReLU": "The slope of max(x, 0) is 1 where x is positive and 0 where x is negative.",
+    "STE": "The slope that STE declares is 1 at every x.",
+    "ClippedSTE": "The slope that ClippedSTE declares is 1 where -1 <= x <= 1 and 0 elsewhere.",
+}
 
 
 def attributes(student: Student, name: str) -> list[str]:
@@ -94,12 +107,6 @@ def attributes(student: Student, name: str) -> list[str]:
 
 
 # ------------------------------------------------------------------------ what torch or Python said
-
-
-@rule
-def not_a_function(failure: Failure, student: Student) -> Facts | None:
-    name = CLASS_OF.get(failure.about, failure.about)
-    return None if is_function_class(student, name) else {"function": name}
 
 
 @rule
@@ -122,44 +129,12 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute
     of ctx is missing.
     """
-    if failure.error is None:
-        return None
-    said, line = failure.error.message, failure.error.line or 0
-    forwards = methods(student, SLOPES, "forward", "setup_context")
-    inside = [node for method in forwards for node in ast.walk(method)]
-    own = {one.arg for one in inside if isinstance(one, ast.arg)}
-    own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    saved = "saved" in student.source.text.splitlines()[line - 1]  # not a shape, that is
-    empty = ("tuple index out of range", "expected 1, got 0")
-    if not (
-        (failure.raised("NameError") and bool(own.intersection(said.split("'")[1:2])))
-        or (saved and any(text in said for text in empty))
-        or ("Backward' object has no attribute" in said and "attribute 'save" not in said)
-        or ("'tuple'" in said and keeps_the_tuple(student))
-    ):
-        return None
-    # where forward itself raises, backward isn't to blame
-    getattr(student, failure.about).apply(torch.tensor([0.5, -1.5]))
-    return {"line": str(line), "said": said}
-
-
-def keeps_the_tuple(student: Student) -> bool:
-    """Return whether saved_tensors is used without being unpacked or indexed."""
-    nodes = student.source.nodes
-    if any(method.args.vararg for method in methods(student, SLOPES, "backward")):
-        return False  # *grads is a tuple too
-    unpacked = [
-        node.value
-        for node in nodes
-        if isinstance(node, ast.Subscript | ast.Starred)
-        or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
-    ]
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "saved_tensors"
-        and all(node is not other for other in unpacked)
-        for node in nodes
-    )
+    names = ("nothing_saved", "variable_of_forward", "tuple_not_unpacked")
+    facts = function_rule(*names)(failure, student)
+    if facts is not None:
+        # where forward itself raises, backward isn't to blame
+        getattr(student, failure.about).apply(torch.tensor([0.5, -1.5]))
+    return facts
 
 
 @value_rule
@@ -169,26 +144,8 @@ def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     y, (gradient,) = value_and_gradients(getattr(student, failure.about).apply, [x], v)
     method = "forward" if y is None else "backward"
     missing = y is None or (isinstance(y, Tensor) and y.requires_grad and y.shape == v.shape)
-    last = [one.body[-1] for one in methods(student, [failure.about], method)]
-    returned = any(isinstance(one, ast.Return) and one.value is not None for one in last)
+    returned = ends_in_return(methods(student, method, of=[failure.about]))
     return {"x": x, "method": method} if missing and gradient is None and not returned else None
-
-
-@rule
-def styles_mixed(failure: Failure, student: Student) -> Facts | None:
-    """A TypeError about the number of arguments of forward, backward or setup_context."""
-    if not failure.error or not failure.raised("TypeError", "positional argument"):
-        return None
-    name, said = failure.about, failure.error.message
-    if f"{name}.backward()" in said:
-        method, other = "backward", 1
-    elif f"{name}.forward()" in said or f"{name}.setup_context()" in said:
-        # how many arguments forward has in the other style
-        method, other = "forward", 2 if methods(student, [name], "setup_context") else 1
-    else:
-        return None
-    mixed = any(len(one.args.args) == other for one in methods(student, [name], method))
-    return {"said": said} if mixed else None
 
 
 # ------------------------------------------------------------------------------------ the functions
@@ -301,9 +258,11 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
         getattr(student, failure.about).apply(x)
     if not torch.equal(copies.of(x), x):
         return {"whose": "x", "before": x, "after": copies.of(x)}
-    seen = student.observe("beside", failure.about, x.clone().requires_grad_(), v, None)
+    leaf = x.clone().requires_grad_()
+    seen = student.observe("beside", f"{failure.about}.apply", [leaf], v, None)
     neighbour = seen["grads"][1]
-    held = [("x", x, seen["x"]), ("grad_output", v, seen["v"]), ("grad_output", v, neighbour)]
+    held = [("x", x, seen["inputs"][0]), ("grad_output", v, seen["v"])]
+    held.append(("grad_output", v, neighbour))
     for whose, before, now in held:
         if differs(now, before):
             return {"whose": whose, "before": before, "after": now}
@@ -326,38 +285,6 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
 
 
 # ------------------------------------------------------------------------------------- the gradient
-
-
-RULES = {
-    "MyReLU": "The slope of max(x, 0) is 1 where x is positive and 0 where x is negative.",
-    "STE": "The slope that STE declares is 1 at every x.",
-    "ClippedSTE": "The slope that ClippedSTE declares is 1 where -1 <= x <= 1 and 0 elsewhere.",
-}
-
-
-def gradient_is(*formulas: str) -> LessonRule:
-    """Return a rule for a backward that is one of these formulas, but not the right one."""
-
-    @value_rule
-    def recognize(failure: Failure, student: Student) -> Facts | None:
-        name, (x, v) = failure.about, questions(failure)
-        got, want = gradient_of(student, name, x, v), formula_at(RIGHT, name, x, v)
-        for formula in formulas if differs(got, want) else ():
-            told = same(got, formula_at(formula, name, x, v))
-            if told and holds(student, name, formula, *ELSEWHERE):
-                facts = {"x": x, "v": v, "got": got, "want": want, "formula": formula}
-                return {**facts, "rule": RULES[name]}
-        return None
-
-    return recognize
-
-
-ignores_grad_output = gradient_is("slope", "x >= 0")
-derivative_of_the_step = gradient_is("0 * v")
-product_is_compared = gradient_is("(v * x) > 0")
-
-
-slope_by_grad_output = says("where x is 0 the slope depends on grad_output")
 
 
 @value_rule
@@ -411,20 +338,3 @@ def wrong_at_the_borders(failure: Failure, student: Student) -> Facts | None:
     x, v = double(-near, -1.0, 1.0, near), double(2.0, 3.0, -2.0, 4.0)
     got, want = gradient_of(student, "ClippedSTE", x, v), double(0.0, 3.0, -2.0, 0.0)
     return {"v": v, "got": got, "want": want} if differs(got, want) else None
-
-
-another_slope = gradient_is(
-    "v",
-    "v * (x > 0)",
-    "v * (x < 0)",
-    "v * (abs(x) <= 1)",
-    "v * (x <= 1)",
-    "v * (x >= -1)",
-    "v * (abs(x) > 1)",
-    "v * (0 < x) * (x <= 1)",
-    "v * relu(x)",
-    "v * x",
-    "v * sign(x)",
-    "-v * (x > 0)",
-    "0 * v",
-)

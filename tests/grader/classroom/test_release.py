@@ -25,7 +25,6 @@ from in_process import Run
 from grader.classroom.publish.release import (
     HINT_STEPS,
     Released,
-    check_names,
     checks_to_hand_out,
     lesson_files,
     reachable_definitions,
@@ -37,7 +36,12 @@ from grader.classroom.publish.release import (
     write_release,
 )
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course, HeldBack, find_course, load_course
+from grader.core.messages import Settings
+from grader.course.course import Course, HeldBack, Lesson, check_names, find_course, load_course
+from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import grade_lesson
 
 pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
@@ -168,7 +172,7 @@ def test_a_bundle_holds_what_students_need(released: Path) -> None:
 def test_a_bundle_holds_no_hidden_check_and_no_solution(released: Path, course: Course) -> None:
     """Every file is searched for hidden checks' names and titles and for solutions' regions."""
     lesson = course.lesson("tiny")
-    hidden = lesson.hidden_checks[0].read_text("utf-8")
+    hidden = lesson.hidden_checks
     names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
     titles = re.findall(r'^    """(.+)"""$', hidden, re.MULTILINE)
     assert len(names) == len(titles) == 4
@@ -458,14 +462,54 @@ def test_as_many_steps_of_hints_are_handed_out_as_were_asked_for_but_no_answer(
         assert any(step in text for text in found.values()) is (number < count)
 
 
+def in_one_file(lesson: Lesson) -> Path:
+    """Put a lesson's checks into one file, the hidden ones below the line."""
+    visible, hidden = (lesson.checks / f"test_{name}.py" for name in ("visible", "hidden"))
+    helper = "\n\ndef only_below():\n    return 1\n"
+    _, _, below = hidden.read_text("utf-8").partition("\n@check")
+    line = "\n\n# hidden\n\n\nonly_below()\n\n\n@check"
+    text = visible.read_text("utf-8") + helper + line + below
+    path = lesson.checks / "test_checks.py"
+    path.write_text(text, "utf-8")
+    visible.unlink()
+    hidden.unlink()
+    return path
+
+
+def test_of_checks_in_one_file_those_above_the_line_are_handed_out(own_course: Course) -> None:
+    """So are the definitions that they use, and no others."""
+    lesson = own_course.lesson("tiny")
+    before, names = lesson.check_names, check_names(lesson.hidden_checks)
+    assert len(names) > 2
+    path = in_one_file(lesson)
+    assert path.exists()
+    assert (lesson.check_names, check_names(lesson.hidden_checks)) == (before, names)
+    given = dict(lesson_files(lesson, 0))["course/tests/checks/tiny/test_checks.py"]
+    assert check_names(given) == check_names(lesson.visible_checks)
+    assert "# hidden" not in given
+    assert "only_below" not in given
+    assert set(names).isdisjoint(re.findall(r"\w+", given))
+
+
+def test_hidden_checks_in_one_file_are_marked_in_reports(
+    own_course: Course, host: ForkServerClient
+) -> None:
+    lesson = own_course.lesson("tiny")
+    names = {name.removeprefix("test_") for name in check_names(lesson.hidden_checks)}
+    in_one_file(lesson)
+    source = without_markers(lesson.solution.read_text("utf-8"))
+    file = LessonFile("tiny", "tiny.py", source)
+    found = grade_lesson(host, lesson, file, Settings(seed=1)).result.checks
+    assert {one.id.partition(".")[2] for one in found if one.hidden} == names
+
+
 def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
     """None asks the reference, which no bundle has."""
     course = load_course(find_course())
     checks = {
         f"{lesson.id}.{node.name}": {argument.arg for argument in node.args.args}
         for lesson in course.lessons
-        for path in lesson.visible_checks
-        for node in ast.parse(path.read_text("utf-8")).body
+        for node in ast.parse(lesson.visible_checks).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
     assert len(checks) > 100
@@ -479,8 +523,7 @@ def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
     released = write_release(course, course.lessons, tmp_path / "handout")
     found = files_of(tmp_path / "handout")
     for one, lesson in zip(released, course.lessons, strict=True):
-        hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
-        names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
+        names = check_names(lesson.hidden_checks)
         assert (one.lesson, one.held.checks) == (lesson.id, len(names))
         own = {path: text for path, text in found.items() if f"/{lesson.id}/" in f"/{path}"}
         for path, text in own.items():

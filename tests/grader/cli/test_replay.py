@@ -41,7 +41,7 @@ from grader.course.progress import LessonProgress, update_progress
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.debugger import error_text
-from grader.judge.remote.session import scenario_with_definitions
+from grader.judge.remote.scenarios import scenario_with_definitions
 from grader.judge.replay import NoLiteral, literal
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson

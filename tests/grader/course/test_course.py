@@ -93,7 +93,7 @@ def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
         lesson.checks / "diagnosis.toml",
     ):
         path.unlink()
-    assert (lesson.visible_checks, lesson.hidden_checks) == ((), ())
+    assert (lesson.visible_checks, lesson.hidden_checks) == ("", "")
     assert (lesson.diagnosis, lesson.hints()) == (None, {})
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pytest
 
 from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import defined_names
 
 COURSE = load_course(find_course())
 PROGRAMS = [f"C{number}" for number in range(1, 23)]
@@ -53,7 +54,7 @@ def functions(lesson: Lesson) -> dict[str, set[float]]:
     found = {}
     for path in lesson.check_files:
         tree = ast.parse(path.read_text("utf-8"))
-        top = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        top = {name: node for node in tree.body for name in defined_names(node)}
         constants: set[float] = set().union(
             *(numbers(node) for node in tree.body if isinstance(node, ast.Assign))
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lesson_pictures import PICTURE, PICTURES
+from observed_points import checks_of
 from rich.cells import cell_len
 
 from grader.course.course import Lesson, find_course, load_course
@@ -32,10 +32,8 @@ def mistakes(lesson: Lesson) -> list[Mistake]:
 
 
 def check_titles(lesson: Lesson) -> Iterator[str]:
-    for path in lesson.check_files:
-        for node in ast.walk(ast.parse(Path(path).read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                yield (ast.get_docstring(node) or "").splitlines()[0]
+    for check in checks_of(lesson).values():
+        yield (check.__doc__ or "").splitlines()[0]
 
 
 def too_long(found: list[Mistake]) -> list[str]:

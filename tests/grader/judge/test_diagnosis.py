@@ -14,7 +14,8 @@ from grader.core.errors import CourseError, StudentCodeError
 from grader.core.i18n import Catalogue, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
-from grader.judge.diagnosis import Failure, fill_text, lesson_mistakes, rule
+from grader.judge.diagnosis import Failure, fill_text, rule
+from grader.judge.rule_keys import lesson_mistakes
 
 KOREAN = Catalogue(
     "ko", {"got {what}": "{what} 받음", "a line of {count}": "{count}줄", "nothing": "없음"}

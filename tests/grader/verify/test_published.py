@@ -11,8 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from grader.classroom.publish.release import check_names
-from grader.course.course import Lesson, find_course, load_course
+from grader.course.course import Lesson, check_names, find_course, load_course
 from grader.verify.case_result import spoiler_pairs
 from grader.verify.static_problems import contract_of
 

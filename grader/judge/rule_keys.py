@@ -1,0 +1,144 @@
+"""A lesson's mistakes with their rules, also those whose whole content is in ``diagnosis.toml``:
+formulas, texts and facts.
+
+Formulas are compared with what the student's code computes when it is asked again. How it is asked,
+a lesson's ``diagnosis.py`` says in a function ``asked_again(failure, student)``, which returns an
+``Again``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.core.errors import CourseError
+from grader.course.lesson_texts import MistakeText
+from grader.judge.diagnosis import (
+    Failure,
+    LessonRule,
+    Mistake,
+    Rule,
+    differs,
+    formula_value,
+    has_facts,
+    mistake_of,
+    raises,
+    same,
+    says,
+    value_rule,
+)
+from grader.judge.exception_verdicts import Facts
+from grader.judge.function_rules import function_rule
+from grader.judge.remote.session import Student
+
+ASKED = "asked_again"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a student's function is asked again, for the formulas of ``diagnosis.toml``.
+
+    ``names`` are values that a formula may name, such as x, v and s. ``right`` are the right
+    formulas, by ``"value"`` and ``"gradient"``; ``ask`` are functions that return what the
+    student's code gives for such values. A formula of a gradient must hold ``elsewhere``, too.
+    ``facts`` are further facts for the explanation.
+    """
+
+    names: Facts
+    right: Mapping[str, str]
+    ask: Mapping[str, Callable[[Facts], Any]]
+    elsewhere: Sequence[Facts] = ()
+    facts: Facts = field(default_factory=dict)
+
+
+def lesson_mistakes(
+    texts: Sequence[MistakeText], namespace: Mapping[str, object], names: Sequence[str]
+) -> list[Mistake]:
+    """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
+    others. If ``diagnosis.toml`` has keys that recognize mistakes, its order is that of both files.
+    A mistake without ``about`` is about all of ``names``.
+
+    Raise CourseError for a rule without texts, and for rules in another order.
+    """
+    of = {text.id: text for text in texts}
+    rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
+    if unknown := [name for name in rules if name not in of]:
+        raise CourseError(f"diagnosis.toml has no texts for the rule {unknown[0]}")
+    keyed = {
+        text.id: rule_of(text, namespace)
+        for text in texts
+        if text.has_keys and text.id not in rules
+    }
+    recognized = {**{name: one.recognize for name, one in rules.items()}, **keyed}
+    order = [text.id for text in texts if text.id in recognized] if keyed else [*rules]
+    for name, placed in zip(rules, (name for name in order if name in rules), strict=True):
+        if name != placed:
+            raise CourseError(
+                f"diagnosis.toml has {placed} where diagnosis.py has the rule {name}. Write them in"
+                " one order, in which they are tried"
+            )
+    found = [mistake_of(of[name], recognized[name], names) for name in order]
+    return found + [mistake_of(text, None, names) for text in texts if text.id not in recognized]
+
+
+def rule_of(text: MistakeText, namespace: Mapping[str, object]) -> Rule:
+    """Return the rule that a mistake's keys describe: all of them must hold, of ``rule`` and of the
+    formulas one. Raise CourseError for an unknown rule, and for formulas without ``asked_again``.
+    """
+    rules: list[Rule] = []
+    if text.raised:
+        rules.append(raises(*text.raised, unless=text.unless).recognize)
+    if text.says:
+        rules.append(says(*text.says).recognize)
+    if text.facts:
+        rules.append(has_facts(*text.facts).recognize)
+    if text.rule:
+        rules.append(function_rule(*text.rule))
+    asked = namespace.get(ASKED)
+    for key in ("value", "gradient"):
+        formulas = getattr(text, key)
+        if formulas and not callable(asked):
+            raise CourseError(
+                f"diagnosis.toml: [{text.id}]: a formula needs a function {ASKED} in diagnosis.py"
+            )
+        if formulas:
+            rules.append(formula_rule(key, formulas, asked))  # type: ignore[arg-type]
+
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        if text.in_check not in ("", failure.check):
+            return None
+        found: Facts = {}
+        for one in rules:
+            facts = one(failure, student)
+            if facts is None:
+                return None
+            found |= facts
+        return found
+
+    return recognize
+
+
+def formula_rule(
+    key: str, formulas: Sequence[str], asked: Callable[[Failure, Student], Again]
+) -> Rule:
+    """Return a rule that recognizes a value or a gradient, one of these formulas and not the right
+    one.
+    """
+
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        again = asked(failure, student)
+        got = again.ask[key](again.names)
+        want = formula_value(again.right[key], **again.names)
+        if not differs(got, want):
+            return None
+        places = again.elsewhere if key == "gradient" else ()
+        for formula in formulas:
+            if same(got, formula_value(formula, **again.names)) and all(
+                same(again.ask[key](place), formula_value(formula, **place)) for place in places
+            ):
+                found = {"got": got, "want": want, "formula": formula}
+                return {**again.names, **again.facts, **found}
+        return None
+
+    return value_rule(recognize).recognize

@@ -1,0 +1,232 @@
+"""A function under test: how it is called, what its truth is, how checks of it are made."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judge.checks import Needs, check, check_of
+from grader.judge.figures import plot_figure
+from grader.judge.running_check import InCheck, misuse
+from grader.judge.under_test.calls import Call, Near, assert_worst
+from grader.judge.under_test.texts import ONE_INPUT, SEVERAL_INPUTS
+
+Draws = Callable[..., Sequence[Tensor]]
+"""Draws inputs and an incoming gradient: ``draws(draw, *shape, dtype=…)``."""
+
+
+def declared(
+    value: Callable[[Tensor], Tensor], slope: Callable[[Tensor], Tensor]
+) -> Callable[[Tensor], Tensor]:
+    """Return a truth with this value whose derivative is the slope, whatever that of the value is.
+
+    >>> step = declared(lambda x: (x > 0).to(x.dtype), torch.ones_like)
+    >>> x = torch.tensor([-1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.grad(step(x), x, torch.tensor([3.0, 4.0]))
+    (tensor([3., 4.]),)
+    """
+
+    def truth(x: Tensor) -> Tensor:
+        fixed = x.detach()
+        return value(fixed) + (x - fixed) * slope(fixed)
+
+    return truth
+
+
+class Tested(InCheck):
+    """A student's function, its truth and its picture; see the module.
+
+    >>> S = Tested("Sigmoid.apply", torch.sigmoid, near={"rtol": 1e-5, "atol": 1e-6})
+    >>> S.name
+    'Sigmoid'
+    """
+
+    def __init__(
+        self,
+        path: str,
+        truth: Callable[..., Tensor],
+        *,
+        inputs: str = "x",
+        draws: Draws | None = None,
+        few: Draws | None = None,
+        telling: Draws | None = None,
+        others: Callable[..., Sequence[Tensor]] | None = None,
+        near: Near | Mapping[torch.dtype, Near] | None = None,
+        scaled: bool = False,
+        over: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
+        plots: bool = False,
+        messages: Mapping[str, str] | None = None,
+    ) -> None:
+        """``truth`` is a function of torch; autograd gives its gradients. ``inputs`` are the
+        names of its arguments.
+
+        ``draws`` draws inputs of a shape, and an incoming gradient v; ``few`` a few numbers of
+        both, and ``telling`` those that show the most mistakes. ``others`` draws other inputs that
+        share no result with some. ``near`` is the tolerance of parts that ask for something else
+        than digits; with ``scaled``, that of a gradient grows with v. ``over`` is what a plot
+        covers, and a value or gradient that is asked for with ``plot`` shows one (with ``plots``,
+        each). ``messages`` replaces some of ``ONE_INPUT`` or ``SEVERAL_INPUTS``.
+        """
+        self.path, self.truth, self.inputs = path, truth, inputs.split()
+        self.name = path.partition(".")[0]
+        self._draws, self._few, self._others = draws, few, others
+        self._telling = telling or few
+        self._near: Any = near or {}
+        self._scaled = scaled
+        self._over, self._plots = over, plots
+        known = ONE_INPUT if len(self.inputs) == 1 else SEVERAL_INPUTS
+        if unknown := set(messages or {}) - known.keys():
+            raise misuse(f"no check of {path} says {min(unknown)!r}; choose from: {[*known]}")
+        self.messages = {**known, **(messages or {})}
+
+    # Whole checks
+
+    def check(
+        self,
+        points: float,
+        title: str,
+        *parts: Callable[[], object],
+        needs: Needs = (),
+        at: str | None = None,
+        bonus: bool = False,
+    ) -> Callable[..., None]:
+        """Return a check that is made of parts."""
+        if not parts or not all(map(callable, parts)):
+            raise misuse(f"the check {title!r} can't fail: give it parts, such as S.every_shape")
+        spec = check(points=points, about=self.name, needs=needs, at=at, bonus=bonus)
+        return check_of(parts, title, spec)
+
+    # One call
+
+    def function(self) -> Any:
+        """Return the student's function."""
+        return functools.reduce(getattr, self.path.split("."), self.student)
+
+    def call(
+        self,
+        *inputs: Tensor,
+        says: str | None = None,
+        plot: bool | None = None,
+        worst: int | None = None,
+        nan: str | None = None,
+        **near: float,
+    ) -> Call:
+        """Call the function, require its value, and that it leads back to inputs that require grad.
+
+        ``says`` is the message, ``nan`` one for NaN with its places as {bad}. ``worst`` shows that
+        many elements. Everything else is a tolerance: ``rtol``, ``atol``.
+        """
+        done = Call(self, inputs)
+        done.require_value(says, plot=plot, worst=worst, nan=nan, near=near)
+        return done
+
+    def value(self, *inputs: Tensor, **options: Any) -> Any:
+        """Require the value; return it. Options as for ``call``."""
+        return self.call(*inputs, **options).result
+
+    def gradient(
+        self,
+        *inputs_and_v: Tensor | None,
+        says: str | None = None,
+        value_near: Near | None = None,
+        **options: Any,
+    ) -> Any:
+        """Require the value, and the gradients for the incoming gradient v, the last argument;
+        return them. Options as for ``Call.gradient``.
+        """
+        inputs: Any = inputs_and_v[:-1]
+        allowed: dict[str, Any] = {**(value_near or {})}
+        done = self.call(*inputs, plot=options.get("plot"), **allowed)
+        return done.gradient(inputs_and_v[-1], says=says, **options)
+
+    # What the parts draw
+
+    def drawn(self, *shape: int, dtype: torch.dtype = torch.float64) -> Sequence[Tensor]:
+        """Draw inputs that require grad, and v."""
+        if self._draws is not None:
+            return self._draws(self.draw, *shape, dtype=dtype)
+        inputs = [self.draw.tensor(*shape, dtype=dtype, requires_grad=True) for _ in self.inputs]
+        return *inputs, self.draw.tensor(*shape, dtype=dtype)
+
+    def few(self, dtype: torch.dtype = torch.float64) -> Sequence[Tensor]:
+        """Draw a few numbers that require grad, and v."""
+        if self._few is not None:
+            return self._few(self.draw, dtype=dtype)
+        return self.drawn(3, dtype=dtype)
+
+    def telling(self, dtype: torch.dtype = torch.float64) -> Sequence[Tensor]:
+        """Draw the few numbers that show the most mistakes, and v."""
+        if self._telling is not None:
+            return self._telling(self.draw, dtype=dtype)
+        return self.few(dtype)
+
+    def others(self, *inputs: Tensor) -> Sequence[Tensor]:
+        """Draw other inputs than these."""
+        if self._others is not None:
+            found = self._others(self.draw, *(one.detach() for one in inputs))
+            return [one.detach().requires_grad_() for one in found]
+        return self.few(inputs[0].dtype)[:-1]
+
+    # What the parts share
+
+    def details(self, inputs: Sequence[Tensor], v: Tensor | None = None) -> dict[str, Any]:
+        """Return a failure's inputs and facts."""
+        shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True))
+        return {
+            "inputs": shown if v is None else {**shown, "v": v},
+            "facts": {"function": self.name},
+        }
+
+    def tolerance(self, dtype: torch.dtype, v: Tensor | None = None) -> dict[str, float]:
+        """Return the tolerance of a part that asks for something else than digits."""
+        found: dict[str, float] = {**self._near.get(dtype, self._near)}
+        if self._scaled and v is not None and found:
+            found["atol"] *= float(v.abs().max()) if v.numel() else 0.0
+        return found
+
+    def assert_near(
+        self,
+        got: object,
+        want: Tensor,
+        says: str,
+        *,
+        inputs: Sequence[Tensor] = (),
+        v: Tensor | None = None,
+        facts: Mapping[str, Any] | None = None,
+        shown: Mapping[str, Any] | None = None,
+        times: float = 1.0,
+        worst: int | None = None,
+    ) -> None:
+        """Require a value or a gradient; many digits are another part's. A tolerance grows with
+        ``times``; ``worst`` shows that many elements. Without ``inputs`` and ``shown``, a failure
+        shows what ``draw.given`` named.
+        """
+        details = self.details(inputs, v) if inputs else {"facts": {"function": self.name}}
+        details["facts"] = {**details["facts"], **(facts or {})}
+        if shown:
+            details["inputs"] = dict(shown)
+        near = self.tolerance(want.dtype, v)
+        if near:
+            near["atol"] *= times
+        if worst is not None:
+            details.setdefault("inputs", self.draw.named)
+        assert_worst(got, want, self.messages[says], worst=worst, **near, **details)
+
+    def figure(self, inputs: Sequence[Tensor], which: str, v: Tensor | None) -> Any:
+        """Return a function that plots the student's value and gradient over the true ones."""
+        if self._over is None or len({one.shape for one in inputs}) > 1:
+            return lambda: None
+        over = self._over[which] if isinstance(self._over, Mapping) else self._over
+        vary = self.inputs.index(which)
+        function = self.function()
+        return lambda: plot_figure(
+            function, self.truth, inputs, over=over, vary=vary, name=which, incoming=v
+        )
+
+    def plotted(self, plot: bool | None) -> bool:
+        """Return whether a failure shows a plot."""
+        return self._plots if plot is None else plot

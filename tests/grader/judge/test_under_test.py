@@ -1,0 +1,282 @@
+"""Each part of a function under test passes for a right answer and fails for its own mistake."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import polib
+import pytest
+import torch
+
+from grader.core.errors import CheckFailure, CourseError
+from grader.core.files import LOCALE
+from grader.judge import random_inputs
+from grader.judge.checks import assert_that, call_check, check, name_checks, namespaces_of
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.running_check import running
+from grader.judge.under_test import handing, hands_on, tested, under_test
+from grader.judge.under_test.texts import HANDED_ON, ONE_INPUT, SEVERAL_INPUTS
+
+Remote = Callable[..., RemoteStudent]
+
+RIGHT = """
+import torch
+
+class Twist(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * x
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 2 * x
+
+def twist(x):
+    return Twist.apply(x)
+"""
+S = under_test("Twist.apply", lambda x: x * x, near={"rtol": 1e-6, "atol": 1e-9}, scaled=True)
+H = hands_on("twist", to="Twist")
+PARTS: dict[str, Callable[[], object]] = {
+    "right value": S.right_value,
+    "right gradients": S.right_gradients,
+    "every shape": S.every_shape,
+    "empty": S.empty,
+    "strided": S.strided,
+    "extremes": lambda: S.extremes((-1e4, 1e4, 1e-4), near={torch.float64: {"rtol": 1e-9}}),
+    "calls apart": S.calls_apart,
+    "nested": S.nested,
+    "after a change": S.after_a_change,
+    "one tensor twice": S.one_tensor_twice,
+    "own backward": S.own_backward,
+    "linear": S.linear,
+    "backward again": S.backward_again,
+    "saves": S.saves,
+    "notices changes": S.notices_changes,
+    "leaves tensors": S.leaves_tensors,
+    "leaves state": S.leaves_state,
+    "gradcheck": lambda: S.gradcheck(torch.tensor([0.4, -1.3]).double().requires_grad_()),
+    "gradgradcheck": lambda: S.gradgradcheck(torch.tensor([0.4, -1.3]).double().requires_grad_()),
+    "second derivative": S.second_derivative,
+    "returns": H.returns,
+    "leads back": H.leads_back,
+    "function leaves state": lambda: H.leaves_state(torch.tensor([0.5, -1.5])),
+    "function keeps nothing": H.keeps_nothing,
+    "function after a change": lambda: H.after_a_change(lambda x: x * x),
+}
+CACHED = "return SEEN.setdefault(id(x), Twist.apply(x))"
+BACKWARD, CALL, VALUE = "return grad_output * 2 * x", "return Twist.apply(x)", "y = x * x"
+WRONG = {
+    "right value": (VALUE, "y = x * x + 1", "value"),
+    "right gradients": (BACKWARD, "return grad_output * x", "gradient"),
+    "every shape": (BACKWARD, "return grad_output * (2 - (x.dim() == 0)) * x", "shape"),
+    "empty": (BACKWARD, "return grad_output * 2 * x if x.numel() else None", "empty"),
+    "strided": (BACKWARD, "return grad_output.reshape(-1).view(x.shape) * x * 3", "transposed"),
+    "extremes": (BACKWARD, "return grad_output * 2 * x.clamp(-10, 10)", "extremes"),
+    "calls apart": (VALUE, "y = x * x; Twist.x = x", "first"),
+    "nested": (BACKWARD, "return grad_output * (2 * x + (x > 2.0))", "nested"),
+    "after a change": (VALUE, "y = SEEN.setdefault(x.data_ptr(), x * x)", "after a change"),
+    "one tensor twice": (BACKWARD, "return grad_output * 2 * Twist.first", "twice gradient"),
+    "linear": (BACKWARD, "return grad_output.clamp(-1.5, 1.5) * 2 * x", "linear"),
+    "backward again": (BACKWARD, "x.data.mul_(2); return grad_output * x", "again"),
+    "saves": ("ctx.save_for_backward(x)", "ctx.x = x", "attributes"),
+    "notices changes": ("ctx.save_for_backward(x)", "ctx.save_for_backward(x.data)", "written"),
+    "leaves tensors": (BACKWARD, "return grad_output.mul_(2) * x", "v changed"),
+    "leaves state": (VALUE, "y = x * x; x.requires_grad_()", "flag"),
+    "gradcheck": (BACKWARD, "return grad_output * x", "gradcheck"),
+    "second derivative": (
+        BACKWARD, "return (grad_output * 2 * x).detach()", "second derivative cut",
+    ),
+    "returns": (CALL, "return x * x", "value"),
+    "leads back": (CALL, "return Twist.apply(x.detach())", "cut"),
+    "function leaves state": (CALL, "x.grad = None; return Twist.apply(x)", "grad"),
+    "function keeps nothing": (CALL, CACHED, "second call"),
+    "function after a change": (CALL, CACHED, "after a change"),
+}  # fmt: skip
+"""What turns the right answer into a wrong one, and what its part then says."""
+MORE = {
+    "calls apart": ("(x,) = ctx.saved_tensors", "x = Twist.x"),
+    "one tensor twice": (VALUE, "y = x * x; Twist.first = getattr(Twist, 'first', x.clone())"),
+}
+"""A second change that a mistake needs."""
+
+
+def run(student: Any, part: Callable[[], object], seed: int = 3) -> None:
+    call_check(lambda student, draw: part(), student=student, reference=student, seed=seed)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_right_answer_passes_every_part(name: str, remote: Remote) -> None:
+    run(remote(RIGHT), PARTS[name])
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_mistake_fails_its_part(name: str, remote: Remote) -> None:
+    old, new, says = WRONG[name]
+    source = "SEEN = {}\n" + RIGHT.replace(old, new)
+    if name in MORE:
+        source = source.replace(*MORE[name])
+    with pytest.raises(CheckFailure) as caught:
+        run(remote(source), PARTS[name])
+    texts = (
+        HANDED_ON if PARTS[name] in (H.returns, H.leads_back) or "function" in name else ONE_INPUT
+    )
+    assert caught.value.message == texts[says or ""]
+    assert caught.value.inputs
+
+
+def test_gradients_must_come_from_the_class(remote: Remote) -> None:
+    """A class that is not a Function, and a result that another one made."""
+    other = RIGHT.replace("class Twist(", "class Other(") + (
+        "\nclass Twist(torch.autograd.Function):\n    apply = Other.apply\n"
+    )
+    with pytest.raises(CheckFailure) as caught:
+        run(remote(other), S.own_backward)
+    assert caught.value.message == ONE_INPUT["no node"]
+
+
+def test_a_function_of_two_inputs_says_which_gradient_is_wrong(remote: Remote) -> None:
+    source = """
+import torch
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x WRONG
+"""
+    both = under_test("Scaled.apply", torch.mul, inputs="x y")
+    parts = (
+        both.right_gradients, both.every_shape, both.strided, both.empty, both.calls_apart,
+        both.nested, both.one_for_all, both.one_tensor_twice, both.constants, both.linear,
+        both.own_backward, both.backward_again, both.saves, both.notices_changes,
+        both.leaves_tensors,
+    )  # fmt: skip
+    right = remote(source.replace("WRONG", ""))
+    for part in parts:
+        run(right, part)
+    with pytest.raises(CheckFailure) as caught:
+        run(remote(source.replace("WRONG", "* 2")), both.right_gradients)
+    assert caught.value.facts["which"] == "y"
+    assert list(caught.value.inputs) == ["x", "y", "v"]
+
+
+X = torch.tensor([0.5, -1.5])
+MISUSES: dict[str, tuple[Callable[[], object], str]] = {
+    "a shape as a tuple": (
+        lambda: RandomInputs(1).tensor((3, 4)),  # type: ignore[arg-type]
+        r"sizes are given one by one: tensor\(3, 4\), not tensor\(\(3, 4\)\)",
+    ),
+    "a check without parts": (
+        lambda: S.check(1, "nothing"),
+        "the check 'nothing' can't fail: give it parts, such as S.every_shape",
+    ),
+    "a part that was called": (
+        lambda: S.check(1, "nothing", None),  # type: ignore[arg-type]
+        "the check 'nothing' can't fail",
+    ),
+    "an unknown message": (
+        lambda: under_test("f", torch.exp, messages={"valeu": "wrong"}),
+        "no check of f says 'valeu'; choose from: .*'value'",
+    ),
+    "an unknown message of a function": (
+        lambda: hands_on("f", to="F", messages={"valeu": "wrong"}),
+        "no check of f says 'valeu'",
+    ),
+    "outside of a check": (S.right_value, "this works only inside a check"),
+}
+
+
+@pytest.mark.parametrize("name", MISUSES)
+def test_a_wrong_use_gets_a_sentence_with_file_and_line(name: str) -> None:
+    use, sentence = MISUSES[name]
+    with pytest.raises(CourseError, match=rf"/\w+\.py:\d+: {sentence}") as caught:
+        use()
+    if name != "outside of a check":
+        assert Path(__file__).name in str(caught.value)
+
+
+INSIDE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "a gradient without a leaf": (
+        lambda student: S.gradient(X, X),
+        "no input of Twist.apply requires grad, so it has no gradient",
+    ),
+    "v of another shape": (
+        lambda student: S.gradient(X.clone().requires_grad_(), torch.ones(3)),
+        r"v has shape \(3,\), and the result of Twist.apply has \(2,\)",
+    ),
+    "too many inputs": (lambda student: S.value(X, X), "Twist.apply takes x; 2 were given"),
+    "a truth that asks the student": (
+        lambda student: under_test("Twist.apply", lambda x: student.twist(x)).value(X),
+        "the truth of Twist.apply asks the student; compute it from torch alone",
+    ),
+    "a truth that is under test": (
+        lambda student: under_test("Twist.apply", lambda x: S.value(x)).value(X),
+        "this works only inside a check, and not while the truth is computed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_wrong_use_in_a_check_gets_a_sentence_with_file_and_line(
+    name: str, remote: Remote
+) -> None:
+    use, sentence = INSIDE[name]
+    student = remote(RIGHT)
+    with pytest.raises(CourseError, match=rf"{Path(__file__).name}:\d+: {sentence}"):
+        run(student, lambda: use(student))
+
+
+def test_a_failure_shows_what_was_given_last_unless_it_says_itself() -> None:
+    def part(draw: RandomInputs, **details: Any) -> None:
+        draw.given(x=1)
+        assert draw.given(x=2, v=3) == (2, 3)
+        assert draw.given(y=4) == 4
+        assert_that(False, "wrong", **details)
+
+    for details, shown in (({}, {"y": 4}), ({"inputs": {"z": 5}}, {"z": 5})):
+        draw = RandomInputs(1)
+        with pytest.raises(CheckFailure) as caught, running(None, draw):
+            part(draw, **details)
+        assert caught.value.inputs == shown
+
+
+def test_a_check_made_of_parts_runs_them_and_is_needed_by_reference() -> None:
+    ran: list[int] = []
+    first = S.check(0.5, "first", lambda: ran.append(1), lambda: ran.append(2))
+
+    @check(points=1, about="Twist", needs=first)
+    def test_second() -> None:
+        """second"""
+
+    name_checks({"test_first": first, "test_second": test_second}.items())
+    assert test_second.check.needs == ("test_first",)  # type: ignore[attr-defined]
+    assert [*namespaces_of([first])] == [globals()]
+    assert (first.__doc__, first.check.points, first.check.about) == ("first", 0.5, "Twist")  # type: ignore[attr-defined]
+    with running(None, RandomInputs(1)):
+        first(None, None)
+    assert ran == [1, 2]
+
+
+def test_each_text_has_korean_words() -> None:
+    known = {one.msgid for one in polib.pofile(str(LOCALE / "ko.po")) if one.msgstr}
+    assert {*ONE_INPUT.values(), *SEVERAL_INPUTS.values(), *HANDED_ON.values()} <= known
+
+
+@pytest.mark.parametrize("module", [random_inputs, tested, handing], ids=lambda m: m.__name__)
+def test_examples_in_docstrings_hold(module: ModuleType) -> None:
+    found = doctest.testmod(module, extraglobs={"torch": torch})
+    assert found.attempted
+    assert not found.failed
