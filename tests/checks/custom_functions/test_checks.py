@@ -405,8 +405,9 @@ test_pow_called_several_times = Pow.check(
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
 def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None:
     """gradcheck accepts Pow"""
-    x = draw.tensor(4, low=0.5, high=2.0, digits=None, requires_grad=True)
-    Pow.gradcheck(x, draw.tensor(4, digits=None, requires_grad=True), check_undefined_grad=False)
+    x = draw.tensor(4, low=1.0, high=2.0, digits=None, requires_grad=True)
+    q = draw.tensor(4, digits=None, requires_grad=True)
+    Pow.gradcheck(x, q, atol=3e-3, check_undefined_grad=False)
 
 
 # -------------------------------------------------------------------------------------- as_callable
