@@ -133,8 +133,10 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
     A submission that had no mark before has not changed.
     """
     if since is None:
-        query = "SELECT max(made_at) FROM exports WHERE assignment = ?"
-        since = book.value(query, book.assignment) or ""
+        newest = book.value("SELECT max(mark) FROM exports WHERE assignment = ?", book.assignment)
+    else:
+        newest = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", since)
+    before = newest or 0
     for entry in book.entries():
         rows = list(
             book.rows(
@@ -144,8 +146,8 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
                 entry.name,
             )
         )
-        later = [row for row in rows if row["made_at"] > since]
-        earlier = [row for row in rows if row["made_at"] <= since] or later[:1]
+        later = [row for row in rows if row["id"] > before]
+        earlier = [row for row in rows if row["id"] <= before] or later[:1]
         if not later or later == earlier:
             continue
         old, new = earlier[-1], later[-1]
@@ -166,5 +168,6 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
 def note_export(book: Gradebook, format: str) -> None:
     """Remember that marks were given to another system, for ``changes_since``."""
     with transaction(book.db):
-        row = {"assignment": book.assignment, "made_at": now(), "format": format}
+        newest = book.value("SELECT max(id) FROM marks") or 0
+        row = {"assignment": book.assignment, "made_at": now(), "format": format, "mark": newest}
         book.insert("exports", row)

@@ -299,7 +299,8 @@ STEPS = (
     CREATE INDEX marks_of_a_submission ON marks (submission);
     CREATE TABLE exports (                   -- when marks were given to another system
         id INTEGER PRIMARY KEY, assignment INTEGER NOT NULL REFERENCES assignments (id),
-        made_at TEXT NOT NULL, format TEXT NOT NULL
+        made_at TEXT NOT NULL, format TEXT NOT NULL,
+        mark INTEGER NOT NULL                -- the number of the newest mark then
     );
 
     DROP TABLE results;
