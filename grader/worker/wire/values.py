@@ -137,7 +137,7 @@ def flat_of(tensor: Tensor) -> tuple[Flat, Bytes]:
     """
     plain = _plain(tensor)
     if not plain.is_contiguous():
-        plain = plain.detach().contiguous()
+        plain = plain.contiguous()
     header = Flat(DTYPE_NAMES[plain.dtype], list(plain.shape), tensor.requires_grad)
     return header, _memory(plain, _within(plain.numel() * plain.itemsize))
 
@@ -158,11 +158,12 @@ def _plain(tensor: Tensor) -> Tensor:
     """Return a tensor of the same values that has them in memory as they are."""
     if not carried(tensor):
         raise BrokenFrame(f"a tensor of {_kind(tensor)}")
-    if tensor.is_conj() or tensor.is_neg():
-        return tensor.detach().resolve_conj().resolve_neg()
-    if tensor.numel() and not tensor.data_ptr():
-        return tensor.detach().clone()  # autograd's zeros may have no memory
-    return tensor
+    plain = tensor.detach()  # a tensor of torch.func has memory only then
+    if plain.is_conj() or plain.is_neg():
+        return plain.resolve_conj().resolve_neg()
+    if plain.numel() and not plain.data_ptr():
+        return plain.clone()  # autograd's zeros may have no memory
+    return plain
 
 
 def _kind(tensor: Tensor) -> str:

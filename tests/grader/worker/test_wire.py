@@ -484,6 +484,21 @@ def test_zeros_without_memory_cross_by_value() -> None:
     assert torch.equal(round_trip(zeros), torch.zeros(3))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, in 2.13
+@pytest.mark.parametrize("transform", [torch.func.jacfwd, torch.func.jacrev, torch.func.hessian])
+def test_a_tensor_that_a_transform_of_torch_func_left_behind_crosses(transform: Any) -> None:
+    """A student's code asks for f from inside the transform; f's argument is read afterwards."""
+    found = []
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        found.append(x)
+        return (x**2).sum()
+
+    x = torch.arange(3.0)
+    transform(f)(x)
+    assert bytes(flat_of(found[0])[1]) == x.numpy().tobytes()
+
+
 def test_what_has_no_tag_is_known_by_its_type() -> None:
     assert round_trip(math) == Opaque("module")
 
