@@ -15,6 +15,7 @@ from pathlib import Path
 
 from grader.classroom.exports.tables import TermAssignment, TermPerson
 from grader.classroom.gradebook.entry import total_points
+from grader.classroom.gradebook.identity import SHIFTING
 from grader.classroom.gradebook.people import known_people
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.errors import UsageError
@@ -75,7 +76,8 @@ def term_people(book: Gradebook) -> list[TermPerson]:
                 section = one.details.get("section", "")
                 mine = marks.setdefault(who, {})
                 open_ones = pending.setdefault(who, set())
-                people[who] = TermPerson(one.name, one.ids, section, mine, open_ones)
+                ids = {kind: id for kind, id in one.ids.items() if kind not in SHIFTING}
+                people[who] = TermPerson(one.name, ids, section, mine, open_ones)
                 if mark is not None:
                     mine[name] = mark
                 elif not entry.missing:

@@ -121,6 +121,8 @@ def write_term(out: Path, target: Path | None) -> Path:
     with Gradebook.open(out, any_of=True) as book, output(target) as file:
         for line in term_table(term_people(book), term_assignments(book)):
             file.write(line)
+        for number in book.assignments().values():
+            note_export(book.at(number), "csv")
     return target
 
 

@@ -7,6 +7,7 @@ are kept as aliases, and a person who turned out to be another one stays that.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -228,8 +229,12 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
 
 def undo(book: Gradebook, name: str) -> TrailEntry:
     """Undo the newest deed to a submission; raise UsageError if there is none."""
-    entries = [one for one in trail(book) if name in (one.name, one.detail.get("other"))]
-    entries = [one for one in entries if not one.undone]
+    deeds = [one for one in trail(book) if not one.undone]
+    names = {name}
+    if all(name not in (one.name, one.detail.get("other")) for one in deeds):
+        with contextlib.suppress(UsageError):
+            names = {book.entry_of(name).name}
+    entries = [one for one in deeds if names & {one.name, one.detail.get("other")}]
     if not entries:
         raise UsageError(
             f"{name} was neither forgotten nor renamed, swapped or given anything, so there is"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
 from grader.classroom.gradebook.identity import contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
-from grader.classroom.gradebook.store import Gradebook, is_called
+from grader.classroom.gradebook.store import Gradebook, has_a_name, is_called
 from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
@@ -398,7 +398,11 @@ def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, li
 
 def person_of(book: Gradebook, called: str) -> int:
     """Return the person that a name or an id means; raise UsageError unless there is one."""
-    found = {one.person: one for one in known_people(book).lines.values() if is_called(one, called)}
+    found: dict[int | None, StudentIdentity] = {}
+    for alike in (is_called, has_a_name):
+        if not found:
+            known = known_people(book).lines.values()
+            found = {one.person: one for one in known if alike(one, called)}
     if len(found) == 1:
         (person,) = found
         assert person is not None

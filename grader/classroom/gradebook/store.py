@@ -262,11 +262,13 @@ class Gradebook:
         students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
         if called in students:
             return self.entry(called)
-        theirs = [
-            name
-            for name, those in students.items()
-            if any(is_called(one, called) for one in students_from_json(those))
-        ]
+        theirs: list[str] = []
+        for alike in (is_called, has_a_name):  # a part of a name only if nobody has it as a whole
+            theirs = theirs or [
+                name
+                for name, those in students.items()
+                if any(alike(one, called) for one in students_from_json(those))
+            ]
         if len(theirs) > 1:
             raise UsageError(
                 f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
@@ -922,6 +924,11 @@ def is_called(student: StudentIdentity, called: str) -> bool:
     wanted = called.strip().casefold()
     ids = {value.strip().casefold() for value in student.ids.values()}
     return wanted in ids or bool(forms_of(called) & forms_of(student.name))
+
+
+def has_a_name(student: StudentIdentity, called: str) -> bool:
+    """Return whether a part of a student's name is this word."""
+    return called.strip().casefold() in student.name.casefold().replace(",", " ").split()
 
 
 LOCK = "grades.lock"

@@ -321,7 +321,7 @@ def test_two_files_that_were_swapped_go_to_their_owners(term: Term) -> None:
     newer = {"Ada/tiny.py": points(3, "Ben's"), "Ben/tiny.py": points(7)}
     term.grade(term.download("b", newer, MONDAY + DAY))
     assert term.marks() == {"Ada": 10.0, "Ben": 7.0}
-    term.run("swap", term.out, "Ben", "--undo")
+    term.run("swap", term.out, "ben", "--undo")
     assert term.marks() == {"Ada": 3.0, "Ben": 7.0}
 
 
