@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -166,7 +166,8 @@ class Batch:
     """A run. Results are committed in groups, and counted as done after the commit.
 
     ``grading`` grades one submission, here or on a cluster. ``progress`` is called with the number
-    of results on disk. ``newest`` is the newest time of a file in the download.
+    of results on disk. ``newest`` is the newest time of a file in the download, ``zipped`` whether
+    that is a zip.
     """
 
     book: Gradebook
@@ -179,6 +180,7 @@ class Batch:
     seed: int = field(init=False)
     rewrite: bool = field(init=False)
     newest: float | None = None
+    zipped: bool = False
     proven: bool = False
     done: int = 0
     replaced_in: set[int] = field(default_factory=set)
@@ -192,7 +194,7 @@ class Batch:
         be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
         and the same call continues.
         """
-        run = self.book.begin(str(self.plan), self.newest)
+        run = self.book.begin(str(self.plan), self.newest, zipped=self.zipped)
         self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
         shown = REVEALED if self.plan.reveal else WITHHELD
         pages = f"{shown} {self.book.about('late_rule')}".strip()
@@ -211,7 +213,7 @@ class Batch:
         if self.done < len(handed):
             raise KeyboardInterrupt
         older = self.book.rank_before(run, self.replaced_in)
-        self.tally.older = bool(older)
+        self.tally.older = bool(self.tally.graded) and self.book.comes_before(run)
         for owner in older:
             self._drop_page(owner)
             self._write_page(owner)
@@ -597,28 +599,48 @@ def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
         page_path(out, entry.name).unlink(missing_ok=True)
 
 
+def drop_page(book: Gradebook, name: str) -> None:
+    page_path(book.folder, name).unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def changing(
-    out: Path, announce: Callable[[Sequence[MarkChange]], None] = lambda changes: None
+    out: Path,
+    announce: Callable[[Sequence[MarkChange]], None] = lambda changes: None,
+    *,
+    everywhere: bool = False,
 ) -> Iterator[tuple[Gradebook, set[str]]]:
     """Open a gradebook to change it by hand; no other command changes it meanwhile.
 
     The block adds the names of the submissions that it changed to the set. Their pages, and the
-    tables, are then written again. ``announce`` is called with the marks that changed.
+    tables, are then written again. With ``everywhere``, so are those of all assignments, and
+    ``out`` may be the term's folder. ``announce`` is called with the marks that changed.
     """
     changed: set[str] = set()
-    with Gradebook.open(out) as book, batch_lock(out):
-        begin_marks(book)
+    with Gradebook.open(out, any_of=everywhere) as book, batch_lock(out):
+        numbers = book.assignments().values() if everywhere else [book.assignment]
+        books = [book.at(number) for number in numbers]
+        before = [(there, there.all_names()) for there in books]
+        for there in books:
+            begin_marks(there)
         yield book, changed
-        changes = keep_marks(book)
-        changed.update(change.name for change in changes)
-        there = book.all_names()
-        for name in changed - there:
-            page_path(book.folder, name).unlink(missing_ok=True)
-        for name in sorted(changed & there):
-            rewrite_page(book.folder, book, book.entry(name))
-        write_outputs(book)
-        announce([change for change in changes if change.is_seen])
+        for there, names in before:
+            finish(there, changed | (names - there.all_names()), announce)
+
+
+def finish(
+    book: Gradebook, changed: set[str], announce: Callable[[Sequence[MarkChange]], None]
+) -> None:
+    """Keep the marks that a command changed, write their pages and the tables, and say it."""
+    changes = keep_marks(book, partial(drop_page, book))
+    there = book.all_names()
+    names = changed | {change.name for change in changes}
+    for name in names - there:
+        drop_page(book, name)
+    for name in sorted(names & there):
+        rewrite_page(book.folder, book, book.entry(name))
+    write_outputs(book)
+    announce([change for change in changes if change.is_seen])
 
 
 @cache

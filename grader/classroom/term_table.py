@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.classroom.exports.tables import TermAssignment, TermPerson
 from grader.classroom.gradebook.entry import total_points
 from grader.classroom.gradebook.identity import SHIFTING
-from grader.classroom.gradebook.people import known_people
+from grader.classroom.gradebook.people import known_people, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.errors import UsageError
 
@@ -62,7 +62,7 @@ def read_weights(path: Path, names: Iterable[str]) -> dict[str, float]:
 
 def term_people(book: Gradebook) -> list[TermPerson]:
     """Return everybody in a term, by name, with the marks; no test accounts."""
-    same = dict(book.db.execute("SELECT id, same_as FROM people WHERE same_as IS NOT NULL"))
+    same = turned_out(book)
     known = {one.person: one for one in reversed(known_people(book).lines.values())}
     marks: dict[object, dict[str, float]] = {}
     pending: dict[object, set[str]] = {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.classroom.gradebook.entry import POLICIES, read_rule
+from grader.classroom.gradebook.entry import POLICIES, LateRule, read_rule
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, Submission
@@ -191,16 +191,26 @@ class BatchOptions:
     due: str | None = None
     late: str | None = None
     repair: bool = False
+    rule_before: str = ""
+    """The late rule that the gradebook has, as JSON."""
 
     def late_rule(self) -> str | None:
-        """Return the rule as JSON, '' for no rule; None if the options do not mention one."""
-        if self.due is None:
-            if self.late is not None:
-                raise UsageError("--late needs a due date. Give it with --due")
+        """Return the rule as JSON, '' for no rule; None if the options do not mention one.
+
+        What they do not say of a due date or of what lateness costs stays as it was.
+        """
+        if self.due is None and self.late is None:
             return None
         if self.due == "none":
             return ""
-        return json.dumps(read_rule(self.due, self.late, self.zone_info).as_json())
+        before = LateRule.from_json(json.loads(self.rule_before)) if self.rule_before else None
+        if self.due is None and before is None:
+            raise UsageError("--late needs a due date. Give it with --due")
+        due = self.due or (before.due if before else "")
+        rule = read_rule(due, self.late, self.zone_info)
+        if before and self.late is None:
+            rule = replace(before, due=rule.due)
+        return json.dumps(rule.as_json())
 
     @property
     def zone_info(self) -> zoneinfo.ZoneInfo | None:
@@ -221,7 +231,7 @@ def grade_class(
     """Grade a class, or ``only`` one submission of it, and report it; return ENGINE_FAULT if the
     grader was at fault.
     """
-    from grader.classroom.batch import rewrite_page, write_outputs
+    from grader.classroom.batch import drop_page, rewrite_page, write_outputs
     from grader.classroom.gradebook.by_hand import gifts
     from grader.classroom.gradebook.marks import begin_marks, keep_marks
     from grader.classroom.gradebook.people import enrol, entries_of
@@ -269,7 +279,7 @@ def grade_class(
                     found, handed=tuple(one for one in found.handed if one.name == only)
                 )
             tally = grade_found(console, book, wanted, plan, found, make_host)
-            changes = keep_marks(book)
+            changes = keep_marks(book, partial(drop_page, book))
             for change in changes:
                 rewrite_page(book.folder, book, book.entry(change.name))
             write_outputs(book)
@@ -290,8 +300,9 @@ def remembered(wanted: BatchOptions) -> BatchOptions:
         known = book.assignments()
         if assignment is None and len(known) == 1:
             (assignment,) = known
+        zone = wanted.zone or book.zone() or None
         if assignment not in known:
-            return wanted
+            return replace(wanted, zone=zone)
         book = book.at(known[assignment])
         near = bool(int(book.about("near_names")))
         return replace(
@@ -300,7 +311,8 @@ def remembered(wanted: BatchOptions) -> BatchOptions:
             accept_near_names=near
             if wanted.accept_near_names is None
             else wanted.accept_near_names,
-            zone=wanted.zone or book.zone() or None,
+            zone=zone,
+            rule_before=book.about("late_rule"),
         )
 
 
@@ -316,7 +328,7 @@ def remember(
         "course_id": plan.course.id,
         "course_version": plan.course.version,
         "course_hash": plan.course.hash,
-        "title": wanted.assignment or plan.course.title,
+        "title": book.about("name") or plan.course.title,
         "place": writable(str(wanted.place.resolve())),
         "layout": layout,
         "near_names": int(bool(wanted.accept_near_names)),
@@ -406,7 +418,8 @@ def grade_found(
         ):
             meter.begin("grading", len(found.handed))
             newest = newest_time(wanted.place)
-            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
+            zipped = not wanted.place.is_dir()
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest, zipped)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from grader.classroom.batch import REVEALED
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.gifts import find_file
@@ -53,15 +55,15 @@ def give(
         return
     if file is None or person is None:
         raise UsageError("Name the file and the person; with --undo, only the person")
-    owner, place, layout = give_file(course(course_root), out, file, person, lesson)
-    wanted = BatchOptions(place, out, layout=layout, workers=1, sandbox=sandbox)
+    owner, options = give_file(course(course_root), out, file, person, lesson)
+    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, **options)
     sys.exit(grade_class(course(course_root), wanted, only=owner))
 
 
 def give_file(
     course: Course, out: Path, file: str, person: str, lesson: str | None
-) -> tuple[str, Path, str]:
-    """Note whose a file is; return the owner's line, the download and its layout.
+) -> tuple[str, dict[str, Any]]:
+    """Note whose a file is; return the owner's line, and how the class was graded.
 
     Raise UsageError if there is no such file or person, or if the lesson is not known.
     """
@@ -81,7 +83,13 @@ def give_file(
                 f"{file}: name the lesson with --lesson. The assignment has {', '.join(assigned)}"
             )
         by_hand.give(book, entry.path, lesson, owner, login_name())
-        return owner, place, book.about("layout")
+        options = {
+            "place": place,
+            "layout": book.about("layout"),
+            "lang": book.about("lang"),
+            "reveal": book.about("pages").startswith(REVEALED),
+        }
+        return owner, options
 
 
 def in_download(book: Gradebook, path: str) -> str:

@@ -347,6 +347,10 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
                 f" {new!r} --undo"
             )
         both = new in book.names()
+        if book.is_merged(new):
+            raise UsageError(
+                f"{new} is part of another submission now. Undo that first, or choose another name"
+            )
         if both and not merge:
             raise UsageError(
                 f"The gradebook has both {entry.name} and {new}, so nothing was renamed. Choose"
@@ -359,9 +363,9 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
 
 
-def undo_change(out: Path, name: str) -> None:
+def undo_change(out: Path, name: str, *, everywhere: bool = False) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
-    with changing(out, announce) as (book, changed):
+    with changing(out, announce, everywhere=everywhere) as (book, changed):
         entry = by_hand.undo(book, name)
         changed.update(book.all_names() & {name, *map(str, entry.detail.values())})
         changed.add(name)

@@ -47,7 +47,8 @@ def show(out: Path, person: str, assignment: str | None) -> None:
     """
     console = make_console()
     with Gradebook.open(out / assignment if assignment else out, any_of=True) as book:
-        several = len(book.assignments()) > 1 and assignment is None and book.folder != out
+        whole = assignment is None and out.resolve() == book.path.parent.resolve()
+        several = whole and len(book.assignments()) > 1
         if several:
             show_term(console, book, person)
         else:
@@ -315,18 +316,17 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
     Example: grade person term "Participant 104517" 20261234
     """
     if undo and called:
-        undo_change(out, called)
+        undo_change(out, called, everywhere=True)
         return
     if called is None or who is None:
         list_people(out, called)
         return
-    with changing(out, announce) as (book, changed):
+    with changing(out, announce, everywhere=True) as (book, _):
         one, other = person_of(book, called), person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
-        by_hand.same_person(book, one, other, login_name())
-        changed.update(book.all_names())
-    say(f"{called} is {who}, in the whole term. To undo this: grade person {out} {who!r} --undo")
+        name = by_hand.same_person(book, one, other, login_name())
+    say(f"{called} is {name}, in the whole term. To undo this: grade person {out} {name!r} --undo")
 
 
 def list_people(out: Path, called: str | None) -> None:

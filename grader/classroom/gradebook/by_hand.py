@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
-from grader.classroom.gradebook.people import entries_of, known_people, persons
+from grader.classroom.gradebook.people import entries_of, known_people, persons, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.gifts import Gift
@@ -51,7 +51,7 @@ class Deed:
 
     book: Gradebook
     before: list[tuple[str, int, dict[str, object]]] = field(default_factory=list)
-    aliases: list[str] = field(default_factory=list)
+    aliases: list[tuple[int, str]] = field(default_factory=list)
 
     def change(self, table: str, number: int, new: Mapping[str, object]) -> None:
         row = self.book.row(f"SELECT * FROM {table} WHERE id = ?", number)
@@ -65,7 +65,7 @@ class Deed:
         self.book.insert(
             "aliases", row, "ON CONFLICT DO UPDATE SET submission = excluded.submission"
         )
-        self.aliases.append(name)
+        self.aliases.append((self.book.assignment, name))
 
     def note(self, action: str, name: str, author: str, **more: object) -> None:
         detail = {"before": self.before, "aliases": self.aliases, **more}
@@ -110,7 +110,13 @@ def rename(book: Gradebook, old: str, new: str, author: str) -> None:
             deed.change("submissions", gone["id"], {"name": new})
             deed.alias(old, gone["id"])
         else:
-            merge(deed, gone, line_of(book, new))
+            kept = line_of(book, new)
+            if kept["missing"] == 3 and kept["attempt"] is None:  # a line that nobody sees
+                deed.change("submissions", kept["id"], {"name": f"{new} ({kept['id']})"})
+                deed.change("submissions", gone["id"], {"name": new})
+                deed.alias(old, gone["id"])
+            else:
+                merge(deed, gone, kept)
         deed.note("rename", new, author, old=old)
 
 
@@ -124,8 +130,8 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
         theirs, people = people, theirs
     if not moved_out:
         for one in people:
-            if len(theirs) == len(people) == 1 and one.person not in (None, theirs[0].person):
-                deed.change("people", one.person or 0, {"same_as": theirs[0].person})
+            if len(theirs) == len(people) == 1 and one.person is not None:
+                turn_into(deed, one.person, theirs[0].person)
         for table in ("adjustments", "comments"):
             query = f"SELECT id FROM {table} WHERE submission = ?"
             for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
@@ -139,6 +145,14 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     left = {"missing": 1 if moved_out else 3, "attempt": None}
     deed.change("submissions", gone["id"], left)
     book.settle(kept["id"])
+
+
+def turn_into(deed: Deed, one: int, other: int | None) -> None:
+    """Let a person be another one, unless that one turned out to be them."""
+    same = turned_out(deed.book)
+    one, other = same.get(one, one), same.get(other, other)
+    if other is not None and one != other:
+        deed.change("people", one, {"same_as": other})
 
 
 def move(
@@ -159,6 +173,7 @@ def move(
 def swap(book: Gradebook, one: str, other: str, author: str) -> None:
     """Exchange the attempts that count of two submissions, with the comments on their lines.
 
+    Each takes the other's place: when somebody handed in, and how late, stays with the person.
     Adjustments and other comments stay with the people.
     """
     lines = [line_of(book, name) for name in (one, other)]
@@ -171,10 +186,22 @@ def swap(book: Gradebook, one: str, other: str, author: str) -> None:
     with transaction(book.db):
         deed = Deed(book)
         mine, theirs = lines
+        places = [
+            book.row(
+                "SELECT coalesce(as_of, handed_in, on_roster) AS as_of, coalesce(as_run, run) AS"
+                " as_run FROM attempts WHERE id = ?",
+                line["attempt"],
+            )
+            for line in lines
+        ]
         query = "SELECT id FROM comments WHERE submission = ? AND line IS NOT NULL"
         said = [book.db.execute(query, [line["id"]]).fetchall() for line in lines]
-        for line, to, comments in ((mine, theirs, said[0]), (theirs, mine, said[1])):
-            deed.change("attempts", line["attempt"], {"submission": to["id"]})
+        for line, to, place, comments in (
+            (mine, theirs, places[1], said[0]),
+            (theirs, mine, places[0], said[1]),
+        ):
+            new = {"submission": to["id"], **(place or {})}
+            deed.change("attempts", line["attempt"], new)
             for (number,) in comments:
                 deed.change("comments", number, {"submission": to["id"]})
         for line in lines:
@@ -183,15 +210,32 @@ def swap(book: Gradebook, one: str, other: str, author: str) -> None:
 
 
 def give(book: Gradebook, entry: str, lesson: str, owner: str, author: str) -> None:
-    """Let a file of the download, which was not graded, be a lesson's file of a submission."""
+    """Let a file of the download, which was not graded, be a lesson's file of a submission. If it
+    was given to another one before, it is taken from there.
+    """
     with transaction(book.db):
         deed = Deed(book)
+        query = "SELECT submission, lesson FROM gifts WHERE assignment = ? AND entry = ?"
+        before = book.row(query, book.assignment, entry)
+        if before:
+            take_back(deed, before["submission"], entry)
         row = {"assignment": book.assignment, "entry": entry, "lesson": lesson}
-        again = (
-            "ON CONFLICT DO UPDATE SET submission = excluded.submission, lesson = excluded.lesson"
-        )
-        book.insert("gifts", {**row, "submission": line_of(book, owner)["id"]}, again)
-        deed.note("give", owner, author, entry=entry, lesson=lesson)
+        again = "ON CONFLICT DO UPDATE SET submission = excluded.submission, lesson ="
+        new = {**row, "submission": line_of(book, owner)["id"]}
+        book.insert("gifts", new, f"{again} excluded.lesson")
+        deed.note("give", owner, author, entry=entry, lesson=lesson, gift=before)
+
+
+def take_back(deed: Deed, owner: int, entry: str) -> None:
+    """Take the attempts with a file from the submission to which it was given."""
+    rows = deed.book.db.execute(
+        "SELECT id FROM attempts WHERE submission = ? AND void = 0 AND EXISTS (SELECT 1 FROM"
+        " json_each(gifts) WHERE value = ?)",
+        [owner, entry],
+    ).fetchall()
+    for (attempt,) in rows:
+        deed.change("attempts", attempt, {"void": 1})
+    deed.book.settle(owner)
 
 
 def gifts(book: Gradebook) -> list[Gift]:
@@ -204,8 +248,10 @@ def gifts(book: Gradebook) -> list[Gift]:
     return [Gift(*row) for row in rows]
 
 
-def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
-    """Let a person be another one, in all assignments; raise UsageError if both are on a roster."""
+def same_person(book: Gradebook, one: int, other: int, author: str) -> str:
+    """Let a person be another one, in all assignments; return that one's name. Raise UsageError if
+    both are on a roster.
+    """
     known = known_people(book)
     if one in known.listed and other in known.listed:
         raise UsageError("Both are on the roster, so they are two people. Mend the roster")
@@ -213,7 +259,7 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
         one, other = other, one
     with transaction(book.db):
         deed = Deed(book)
-        deed.change("people", one, {"same_as": other})
+        turn_into(deed, one, other)
         for assignment in book.assignments().values():
             there = book.at(assignment)
             lines = {persons(students): name for name, students in reversed(entries_of(there))}
@@ -225,6 +271,7 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> None:
         name = book.value("SELECT name FROM people WHERE id = ?", other)
         old = book.value("SELECT name FROM people WHERE id = ?", one)
         deed.note("person", name, author, old=old)
+    return str(name)
 
 
 def undo(book: Gradebook, name: str) -> TrailEntry:
@@ -251,6 +298,9 @@ def undo(book: Gradebook, name: str) -> TrailEntry:
             f"{name} was changed again: {described(later[-1])}. Undo that first: grade"
             f" {later[-1].action} OUT {later[-1].name!r} --undo"
         )
+    if "before" not in entry.detail and entry.action == "forget":
+        number = line_of(book, entry.name)["id"]
+        entry.detail.update(before=[["submissions", number, {"forgotten": 0}]], aliases=[])
     if "before" not in entry.detail:
         raise UsageError(
             f"{described(entry)}: an earlier version did that, so it can't be undone here"
@@ -270,19 +320,16 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
                 " or rename that one first"
             )
         book.change(table, number, was)
-    for alias in entry.detail["aliases"]:
+    for assignment, alias in entry.detail["aliases"]:
         query = "DELETE FROM aliases WHERE assignment = ? AND name = ?"
-        book.db.execute(query, [book.assignment, alias])
+        book.db.execute(query, [assignment, alias])
     if entry.action == "give":
         query = "DELETE FROM gifts WHERE assignment = ? AND entry = ?"
         book.db.execute(query, [book.assignment, entry.detail["entry"]])
-        owner = line_of(book, entry.name)["id"]
-        book.db.execute(
-            "UPDATE attempts SET void = 1 WHERE submission = ? AND EXISTS (SELECT 1 FROM"
-            " json_each(gifts) WHERE value = ?)",
-            [owner, entry.detail["entry"]],
-        )
-        book.settle(owner)
+        take_back(Deed(book), line_of(book, entry.name)["id"], entry.detail["entry"])
+        if gift := entry.detail.get("gift"):
+            row = {"assignment": book.assignment, "entry": entry.detail["entry"]}
+            book.insert("gifts", row | gift)
     for table, number in entry.rows:
         if table == "submissions":
             book.settle(number)
@@ -304,8 +351,8 @@ def described(entry: TrailEntry) -> str:
 
 def trail(book: Gradebook) -> list[TrailEntry]:
     rows = book.db.execute(
-        "SELECT id, deed, name, detail, author, made_at, undone FROM trail WHERE assignment = ?"
-        " ORDER BY id",
+        "SELECT id, deed, name, detail, author, made_at, undone FROM trail WHERE assignment = ? OR"
+        " deed = 'person' ORDER BY id",
         [book.assignment],
     )
     return [

@@ -6,7 +6,7 @@ what it had, and keeps the difference with its cause. Nothing else writes this h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +49,13 @@ def begin_marks(book: Gradebook) -> None:
         keep_marks(book)
 
 
-def keep_marks(book: Gradebook) -> list[MarkChange]:
-    """Keep the marks that are not what they were; return the changes, but no first mark."""
+def keep_marks(
+    book: Gradebook, drop_page: Callable[[str], None] = lambda name: None
+) -> list[MarkChange]:
+    """Keep the marks that are not what they were; return the changes, but no first mark.
+
+    ``drop_page`` removes the page of a submission, so that none is wrong if the command ends here.
+    """
     changes = []
     with transaction(book.db):
         for entry in book.entries():
@@ -69,6 +74,7 @@ def keep_marks(book: Gradebook) -> list[MarkChange]:
             )
             checks = changed_checks(book, old, new) if old else ()
             if old is not None:
+                drop_page(entry.name)
                 before, after = old["mark"], new["mark"]
                 changes.append(
                     MarkChange(entry.name, entry.label, made_at, before, after, cause, checks)

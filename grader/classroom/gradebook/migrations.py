@@ -161,6 +161,7 @@ STEPS = (
     DROP TABLE roster;
     ALTER TABLE runs ADD COLUMN assignment INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE runs ADD COLUMN newest REAL; -- the newest time of a file in its download
+    ALTER TABLE runs ADD COLUMN zipped INTEGER NOT NULL DEFAULT 0; -- whether that was a zip
     ALTER TABLE runs ADD COLUMN ranked TEXT NOT NULL DEFAULT ''; -- when that was downloaded, in
                                              -- order: 'began', or just before another run's
     UPDATE runs SET ranked = began;
@@ -197,7 +198,9 @@ STEPS = (
         fault INTEGER NOT NULL DEFAULT 0,    -- whether that was the grader's own fault
         grading INTEGER REFERENCES gradings (id), -- that is valid
         gifts TEXT NOT NULL DEFAULT '[]',    -- JSON: paths of files that were given to it
-        void INTEGER NOT NULL DEFAULT 0      -- whether it was taken back
+        void INTEGER NOT NULL DEFAULT 0,     -- whether it was taken back
+        as_of TEXT,                          -- the time that counts, if a person exchanged it
+        as_run INTEGER REFERENCES runs (id)  -- the run in whose place it is, likewise
     );
     INSERT INTO new_attempts
         (submission, came_under, run, digest, came_as, late, handed_in, grading)

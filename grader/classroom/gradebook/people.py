@@ -45,8 +45,10 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
     with transaction(book.db):
         if roster is not None:
             keep_roster(book, roster)
+        for number in book.assignments().values():
+            adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
-        adopt(book, people)
+        refresh(book, people)
         matched = match(people.lines.items(), [(one.name, one.students) for one in found.handed])
         finder = LineFinder(book, people.listed)
         handed = finder.place(
@@ -95,7 +97,10 @@ class KnownPeople:
         """Return a student as the person that they turned out to be."""
         if one.person is None:
             return one
-        known = self.lines[self.own_lines[one.person]]
+        line = self.own_lines.get(one.person)
+        if line is None:
+            return one
+        known = self.lines[line]
         return replace(one, name=known.name, ids={**known.ids, **one.ids}, details=known.details)
 
 
@@ -118,8 +123,9 @@ def known_people(book: Gradebook) -> KnownPeople:
         " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
         newest,
     )
-    for row in rows:
-        person = row["same_as"] or row["id"]
+    same = turned_out(book)
+    for row in list(rows):
+        person = same.get(row["id"], row["id"])
         ids, details = json.loads(row["ids"]), json.loads(row["details"])
         if row["line"] is not None:
             known.listed.add(person)
@@ -143,12 +149,38 @@ def adopt(book: Gradebook, people: KnownPeople) -> None:
     }
     matched = match(people.lines.items(), old.items())
     for name, students in old.items():
-        found = matched.students.get(name, students)
-        known = [
-            replace(one, person=there.person) for one, there in zip(students, found, strict=True)
-        ]
+        known = []
+        for one, there in zip(students, matched.students.get(name, students), strict=True):
+            person = there.person
+            if person is None:
+                person = book.insert("people", {"name": one.name})
+                keep_person(book, person, one)
+            known.append(replace(one, person=person))
         new = {"students": students_as_json(known)}
         book.change("submissions", book.number_of(name) or 0, new)
+
+
+def refresh(book: Gradebook, people: KnownPeople) -> None:
+    """Let the lines of those who are not in this download have what the roster says now."""
+    for name, students in entries_of(book):
+        known = tuple(map(people.as_known, students))
+        if known != students:
+            number = book.number_of(name) or 0
+            book.change("submissions", number, {"students": students_as_json(known)})
+            book.settle(number)
+
+
+def turned_out(book: Gradebook) -> dict[int | None, int]:
+    """Return who each person turned out to be, by the number of those who are somebody else."""
+    same: dict[int | None, int] = dict(
+        book.db.execute("SELECT id, same_as FROM people WHERE same_as IS NOT NULL")
+    )
+    for one in same:
+        seen = {one}
+        while (other := same[one]) in same and other not in seen:
+            seen.add(other)
+            same[one] = same[other]
+    return same
 
 
 def keep_roster(book: Gradebook, roster: Roster) -> None:
@@ -157,12 +189,10 @@ def keep_roster(book: Gradebook, roster: Roster) -> None:
     What the new roster has no column for stays as the one before said.
     """
     people = known_people(book)
-    before = {
-        person: json.loads(details)
-        for person, details in book.db.execute(
-            "SELECT person, details FROM listed WHERE assignment = ?", [book.assignment]
-        )
-    }
+    query = "SELECT line, person, details FROM listed WHERE assignment = ?"
+    listed = book.db.execute(query, [book.assignment]).fetchall()
+    before = {person: json.loads(details) for _, person, details in listed}
+    by_line = {line: person for line, person, _ in listed}
     students = [
         SubmittingStudent("", one, (one.name, *one.ids.values())) for _, one in roster.students
     ]
@@ -171,10 +201,13 @@ def keep_roster(book: Gradebook, roster: Roster) -> None:
     taken: set[int] = set()
     for (line, one), student in zip(roster.students, students, strict=True):
         person = people.lines[found[student]].person if student in found else None
+        same = people.lines.get(line)
+        if person is None and same and same.name == one.name and line in by_line:
+            person = by_line[line]  # two of one name, told apart by their lines
         if person is None or person in taken:
             person = book.insert("people", {"name": one.name})
         taken.add(person)
-        keep_person(book, person, one, listed=True)
+        keep_person(book, person, one, columns=roster.columns)
         kept = {
             key: value
             for key, value in before.get(person, {}).items()
@@ -187,17 +220,20 @@ def keep_roster(book: Gradebook, roster: Roster) -> None:
 
 
 def keep_person(
-    book: Gradebook, person: int, one: StudentIdentity, *, listed: bool = False
+    book: Gradebook, person: int, one: StudentIdentity, *, columns: Collection[str] | None = None
 ) -> None:
-    """Add what is known of a person; the roster's name and details replace earlier ones."""
+    """Add what is known of a person. A roster, which has these columns for details, replaces the
+    name and what earlier ones said there.
+    """
     row = book.row("SELECT name, ids, details FROM people WHERE id = ?", person)
     assert row is not None
     lasting = {kind: value for kind, value in one.ids.items() if kind not in FOR_ONE_ASSIGNMENT}
     before = json.loads(row["ids"])
-    new = {"ids": json.dumps(before | lasting if listed else lasting | before)}
-    if listed:
+    new = {"ids": json.dumps(lasting | before if columns is None else before | lasting)}
+    if columns is not None:
+        kept = {k: v for k, v in json.loads(row["details"]).items() if k not in columns}
         details = {key: one.details[key] for key in OF_THE_TERM if key in one.details}
-        new |= {"name": one.name, "details": json.dumps(json.loads(row["details"]) | details)}
+        new |= {"name": one.name, "details": json.dumps(kept | details)}
     book.change("people", person, new)
 
 
@@ -219,7 +255,7 @@ class LineFinder:
 
     def __init__(self, book: Gradebook, listed: Collection[int]) -> None:
         self.book, self.listed = book, listed
-        same = dict(book.db.execute("SELECT id, same_as FROM people WHERE same_as IS NOT NULL"))
+        same = turned_out(book)
         self.students = {
             name: tuple(replace(one, person=same.get(one.person, one.person)) for one in students)
             for name, students in entries_of(book)
@@ -235,6 +271,11 @@ class LineFinder:
                 [book.assignment],
             )
         )
+        merged = {name: line for name, line in self.aliases.items() if name in self.students}
+        self.shared = set(merged.values())
+        """Lines that were made of several: what came as any of these is theirs."""
+        for names in self.by_people.values():
+            names[:] = [name for name in names if name not in merged]
         self.submitted = book.names()
         self.claimed: set[str] = set()
         self.renamed: list[str] = []
@@ -270,14 +311,14 @@ class LineFinder:
             if new.person is None:
                 students = (replace(new, person=old.person),)
             elif old.person not in (None, new.person):
-                self.book.change("people", old.person or 0, {"same_as": new.person})
+                become(self.book, old.person or 0, new.person)
         if name != one.name:
             self.renamed.append(f"{one.name} is {name}")
         return replace(one, name=name, students=tuple(map(self._known, students)))
 
     def _by_people(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
         fitting = [
-            name for name in self.by_people.get(persons(students), []) if name not in self.claimed
+            name for name in self.by_people.get(persons(students), []) if self._is_open(name)
         ]
         if not fitting or len(persons(students)) < len(students):
             return None
@@ -290,14 +331,18 @@ class LineFinder:
 
     def _by_name(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
         named = self.aliases.get(called, called)
-        if named not in self.students or named in self.claimed:
+        if named not in self.students or not self._is_open(named):
             return None
         theirs = self.students[named]
         others = persons(theirs) - persons(students)
-        if persons(students) and others.intersection(self.listed):
+        of_a_team = len(students) > 1 and len(theirs) > 1  # whose members may have changed
+        if persons(students) and others.intersection(self.listed) and not of_a_team:
             return None
         pairs = [(new, old) for new in students for old in theirs]
         return None if len(pairs) == 1 and contradict(*pairs[0], numbers=True) else named
+
+    def _is_open(self, name: str) -> bool:
+        return name not in self.claimed or name in self.shared
 
     def _free(self, called: str, students: tuple[StudentIdentity, ...]) -> str:
         """Return a name that no other line has."""
@@ -394,6 +439,16 @@ def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, li
             elif number and any(form in known for form in forms_of(one.name)):
                 other.append(one.name)
     return same, other
+
+
+def become(book: Gradebook, one: int, other: int) -> bool:
+    """Let a person turn out to be another one; return False if that one turned out to be them."""
+    same = turned_out(book)
+    other = same.get(other, other)
+    if other == one:
+        return False
+    book.change("people", one, {"same_as": other})
+    return True
 
 
 def person_of(book: Gradebook, called: str) -> int:

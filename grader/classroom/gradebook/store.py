@@ -53,6 +53,11 @@ from grader.core.text import moment, now
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
+OURS = frozenset(
+    "grades.sqlite grades.lock grades.csv results.json class.html similar.html reports feedback"
+    " gradescope term.csv term.toml".split()
+)
+"""Names in a gradebook's folder that no assignment can have."""
 LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
 
@@ -102,12 +107,14 @@ def place_of(out: Path) -> tuple[Path, str | None]:
 
     ``out`` is a gradebook's folder, or the folder of one of its assignments.
     """
-    inside = out.parent / DATABASE
+    name = out.resolve().name
+    parent = out.parent if out.name == name else out.resolve().parent
+    inside = parent / DATABASE
     if not (out / DATABASE).exists() and inside.exists():
         with contextlib.closing(connect(inside)) as db, contextlib.suppress(sqlite3.Error):
-            query = "SELECT name FROM assignments WHERE name = ?"
-            if db.execute(query, [out.resolve().name]).fetchone():
-                return out.parent, out.resolve().name
+            names = {one for (one,) in db.execute("SELECT name FROM assignments")}
+            if names - {""}:  # a folder in that of a term is one of its assignments, or a new one
+                return parent, name
     return out, None
 
 
@@ -147,6 +154,11 @@ class Gradebook:
                 migrate(db, str(path))
                 db.execute("PRAGMA foreign_keys = ON")
                 book = cls(path, db)
+                if named and assignment and named != assignment:
+                    raise UsageError(
+                        f"--out {out} is the folder of {named!r}, and --assignment is"
+                        f" {assignment!r}. Name {root} with --out"
+                    )
                 book.assignment = book._chosen(named or assignment, create=create, any_of=any_of)
             except BaseException:
                 db.close()
@@ -157,6 +169,8 @@ class Gradebook:
 
     def _chosen(self, name: str | None, *, create: bool, any_of: bool) -> int:
         known = self.assignments()
+        if name is None and "" in known and not any_of:
+            return known[""]  # the gradebook's own folder is that of an assignment without a name
         if name is None and len(known) > 1 and not any_of:
             folders = ", ".join(str(self.path.parent / one) for one in known if one)
             raise UsageError(
@@ -171,6 +185,8 @@ class Gradebook:
                 f"{self.path.parent} has no assignment {name!r}. Its assignments:"
                 f" {', '.join(filter(None, known))}"
             )
+        if name and (name.casefold() in OURS or (self.path.parent / name).is_file()):
+            raise UsageError(f"--assignment {name!r} is the name of a file of ours. Choose another")
         if name and unique_names([(name, "")]) != [name]:
             raise UsageError(
                 f"--assignment {name!r} can't be the name of a folder. Choose another, such as"
@@ -308,10 +324,11 @@ class Gradebook:
         A time is when it was handed in, or, if nobody says, when it was downloaded.
         """
         rows = self.db.execute(
-            "SELECT t.id, coalesce(t.handed_in, t.on_roster), coalesce(r.ranked, ''), t.came_as,"
+            "SELECT t.id, coalesce(t.as_of, t.handed_in, t.on_roster), coalesce(r.ranked, ''),"
+            " t.came_as,"
             " t.late, CASE WHEN g.faults = 0 THEN g.score END, t.problem FROM attempts t LEFT JOIN"
-            " runs r ON r.id = t.run LEFT JOIN gradings g ON g.id = t.grading WHERE"
-            " t.submission = ? AND t.void = 0 ORDER BY t.id",
+            " runs r ON r.id = coalesce(t.as_run, t.run) LEFT JOIN gradings g ON g.id = t.grading"
+            " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
             [submission],
         ).fetchall()
         if len(rows) > 1:
@@ -526,24 +543,38 @@ class Gradebook:
         )
         return {name for (name,) in self.db.execute(query, [self.assignment])}
 
+    def is_merged(self, name: str) -> bool:
+        """Return whether a line was made a part of another one."""
+        query = "SELECT 1 FROM aliases WHERE assignment = ? AND name = ?"
+        merged = self.value(query, self.assignment, name)
+        return bool(merged) and self.number_of(name) is not None
+
     # ---------------------------------------------------------------------- runs and gradings
 
-    def begin(self, plan: str, newest: float | None = None) -> int:
+    def begin(self, plan: str, newest: float | None = None, *, zipped: bool = False) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
 
-        ``newest`` is the newest time of a file in the download, in seconds since 1970.
+        ``newest`` is the newest time of a file in the download, in seconds since 1970. A zip whose
+        newest file is older than that of an earlier zip counts as downloaded before it.
         """
         with transaction(self.db):
             last = self.value("SELECT max(id) FROM runs WHERE assignment = ?", self.assignment)
             query = (
                 "SELECT 1 FROM runs, term WHERE id = ? AND plan = ? AND ended IS NULL AND id >="
-                " first_run"
+                " first_run AND newest IS ?"
             )
-            if self.value(query, last, plan):
+            if self.value(query, last, plan, newest):
                 return int(last)
-            ranked = datetime.now(UTC).isoformat()
-            row = {"plan": plan, "began": now(), "ranked": ranked, "newest": newest}
+            later = self.value(
+                "SELECT min(ranked) FROM runs WHERE assignment = ? AND zipped AND ? AND newest > ?",
+                self.assignment,
+                zipped,
+                newest,
+            )
+            ranked = moment(later) - MOMENT if later else datetime.now(UTC)
+            row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
+            row["zipped"] = int(zipped)
             return self.insert("runs", {**row, "assignment": self.assignment})
 
     def end(self, run: int) -> None:
@@ -555,6 +586,13 @@ class Gradebook:
                 " EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)",
                 [run],
             )
+
+    def comes_before(self, run: int) -> bool:
+        """Return whether a run's download counts as older than that of an earlier run."""
+        query = "SELECT ranked FROM runs WHERE assignment = ? AND id < ?"
+        earlier = self.db.execute(query, [self.assignment, run]).fetchall()
+        ranked = moment(self.value("SELECT ranked FROM runs WHERE id = ?", run))
+        return any(moment(other) > ranked for (other,) in earlier)
 
     def is_older(self, run: int, other: int) -> bool:
         """Return whether a run's download is older than another's, by the newest file in each."""
@@ -625,7 +663,8 @@ class Gradebook:
         """Return the run that found a newer attempt than this one of the same submission."""
         found: int | None = self.value(
             "SELECT min(n.run) FROM attempts t JOIN attempts n ON n.submission = t.submission AND"
-            " n.id > t.id WHERE t.id = ? AND t.handed_in IS NULL AND n.handed_in IS NULL",
+            " n.id > t.id AND n.run IS NOT t.run WHERE t.id = ? AND t.handed_in IS NULL AND"
+            " n.handed_in IS NULL",
             seen.id,
         )
         return found

@@ -82,6 +82,8 @@ def _reader(read: Read, given: Sequence[tuple[Gift, FileEntry]], decode: Decode)
         own: dict[str, LessonFile] = {}
         with contextlib.suppress(SubmissionError):  # the other files may be all there is
             own = read(wanted)
-        return own | (read_files(entries, wanted, decode=decode) if entries else {})
+        given_files = read_files(entries, wanted, decode=decode) if entries else {}
+        proper = {id: file for id, file in own.items() if file.problem is None and not file.ignored}
+        return own | given_files | proper
 
     return both

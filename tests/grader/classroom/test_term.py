@@ -260,6 +260,90 @@ def test_the_best_attempt_is_the_best_after_lateness(term: Term) -> None:
     assert term.marks() == {"Ada": 4.5}
 
 
+def test_a_chain_of_people_who_are_one_can_be_graded(term: Term) -> None:
+    place = term.download("a", {f"{one}/tiny.py": points(n) for n, one in enumerate("XYZ")})
+    term.grade(place)
+    term.run("person", term.out, "X", "Y")
+    term.run("person", term.out, "Y", "Z")
+    marks = term.marks()
+    assert list(marks) == ["Z"]
+    term.grade(place)
+    term.grade(place)
+    assert term.marks() == marks
+
+
+def test_submissions_that_were_made_one_stay_one(term: Term) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(10)})
+    term.grade(place)
+    term.run("rename", term.out, "Ada", "Ben", "--merge")
+    marks = term.marks()
+    assert list(marks) == ["Ben"]
+    for _ in range(3):
+        term.grade(place)
+        assert term.marks() == marks
+    with pytest.raises(UsageError, match="part of another submission"):
+        term.run("rename", term.out, "Ben", "Ada")
+
+
+def test_an_older_zip_of_which_nothing_is_known_replaces_nothing(term: Term) -> None:
+    term.grade(term.download("new", {"Ada/tiny.py": points(9)}, MONDAY + 2 * DAY))
+    term.grade(term.download("old", {"Ada/tiny.py": points(2)}, MONDAY))
+    term.grade(term.download("bad", {"Ada/other.txt": "?"}, MONDAY + DAY))
+    assert term.marks() == {"Ada": 9.0}
+
+
+def test_a_person_is_one_in_all_assignments_and_each_change_is_said(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for week in ("Week 1", "Week 2"):
+        handed = {"zed/tiny.py": points(8), "Ben/tiny.py": points(5), "x/y.txt": ""}
+        term.grade(term.download(week, handed), assignment=week)
+    said = term.run("person", term.out, "zed", "Ben")
+    for week in ("Week 1", "Week 2"):
+        assert term.marks(week)["Ben"] == 8.0
+        assert "zed" not in (term.out / week / "grades.csv").read_text("utf-8-sig")
+        assert not (term.out / week / "reports" / "zed.html").exists()
+    assert said.count("1 changed") == 2
+    term.run("person", term.out, "Ben", "--undo")
+    assert term.marks("Week 2")["zed"] == 8.0
+
+
+def test_who_swaps_takes_the_others_place_in_time(term: Term) -> None:
+    """Ben's own earlier attempt does not count instead, by any policy of the last."""
+    term.grade(term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(10)}))
+    newer = {"Ada/tiny.py": points(3), "Ben/tiny.py": points(7)}
+    place = term.download("b", newer, MONDAY + DAY)
+    term.grade(place)
+    term.run("swap", term.out, "Ada", "Ben")
+    assert term.marks() == {"Ada": 7.0, "Ben": 3.0}
+    term.grade(place)
+    assert term.marks() == {"Ada": 7.0, "Ben": 3.0}
+
+
+def test_a_first_assignment_without_a_name_stays_within_reach(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(3)}))
+    term.grade(term.download("b", {"Ada/tiny.py": points(7)}), assignment="Week 2")
+    term.run("adjust", term.out, "Ada", "--points", "+1", "--reason", "on paper")
+    assert (term.marks(), term.marks("Week 2")) == ({"Ada": 4.0}, {"Ada": 7.0})
+    with pytest.raises(UsageError, match="is the folder of 'Week 2', and --assignment"):
+        place = term.folder / "b.zip"
+        term.grade(place, out=term.out / "Week 2", assignment="Week 3")
+    for taken in ("grades.csv", "reports"):
+        with pytest.raises(UsageError, match="is the name of a file of ours"):
+            term.grade(term.folder / "b.zip", assignment=taken)
+
+
+def test_a_new_due_date_keeps_what_lateness_costs_and_the_other_way_round(term: Term) -> None:
+    roster = term.roster("name,submitted_at\nAda,2026-03-03T10:00Z\n")
+    place = term.download("a", {"Ada/tiny.py": points(10)})
+    term.grade(place, roster=roster, due="2026-03-03T00:00Z", late="10%/day")
+    assert term.marks() == {"Ada": 9.0}
+    term.grade(place, due="2026-03-02T00:00Z")
+    assert term.marks() == {"Ada": 8.0}
+    term.grade(place, late="20%/day")
+    assert term.marks() == {"Ada": 6.0}
+
+
 # ------------------------------------------------------------------- nothing changes without a word
 
 
@@ -403,30 +487,31 @@ class Model:
     """What the marks must be: the newest attempt's points, and what people added."""
 
     def __init__(self, people: list[str]) -> None:
-        self.attempts: dict[str, list[tuple[int, str, int]]] = {one: [] for one in people}
+        self.attempts: dict[str, list[tuple[int, tuple[int, str, int]]]] = {
+            one: [] for one in people
+        }
         self.added: dict[str, list[int]] = {one: [] for one in people}
         self.names = {one: one for one in people}
         self.owners: dict[tuple[int, str, int], str] = {}
 
     def hand_in(self, person: str, day: int, earned: int) -> None:
         attempt = (day, person, earned)
-        owner = self.owners.setdefault(attempt, person)
-        if attempt not in self.attempts[owner]:
-            self.attempts[owner].append(attempt)
-            self.attempts[owner].sort()
+        if attempt not in self.owners:
+            self.owners[attempt] = person
+            self.attempts[person].append((day, attempt))
+            self.attempts[person].sort()
 
     def swap(self, one: str, other: str) -> None:
-        mine, theirs = self.attempts[one].pop(), self.attempts[other].pop()
-        for attempt, owner in ((mine, other), (theirs, one)):
-            self.owners[attempt] = owner
-            self.attempts[owner].append(attempt)
-            self.attempts[owner].sort()
+        """Each takes the other's place in time."""
+        (at, mine), (then, theirs) = self.attempts[one].pop(), self.attempts[other].pop()
+        self.attempts[one].append((at, theirs))
+        self.attempts[other].append((then, mine))
 
     def mark(self, person: str) -> float | None:
         attempts, added = self.attempts[person], self.added[person]
         if not attempts and not added:
             return None
-        return max(0.0, float((attempts[-1][2] if attempts else 0) + sum(added)))
+        return max(0.0, float((attempts[-1][1][2] if attempts else 0) + sum(added)))
 
 
 def gradescope(term: Term, day: int, handed: Mapping[str, int]) -> Path:
