@@ -156,8 +156,11 @@ class StudentSession:
         has shown so far in mind, or ``restore`` that state.
         """
         self._check_id = ""
-        self._hung: dict[int, str] = {}
-        """The functions that did not end, by their first line, with the id of the check."""
+        self._hung: dict[frozenset[int], str] = {}
+        """The functions that were running, by their first lines, when a call did not end, with the
+        id of the check.
+        """
+        self._loading = False
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -231,6 +234,7 @@ class StudentSession:
             list(watched_words(self._scenarios)),
             self._optional_after,
         )
+        self._loading = True  # it has its whole time, whatever hung before
         try:
             self.replaced = self.ask(load, messages.Loaded)[0].replaced
         except (StudentCodeError, WorkerLost) as error:
@@ -241,6 +245,8 @@ class StudentSession:
                 "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
             )
             raise self._unloadable from None
+        finally:
+            self._loading = False
 
     def make_unloadable(self, error: StudentCodeError) -> None:
         """End the worker and raise this error for every check that asks for the module."""
@@ -645,7 +651,8 @@ class StudentSession:
 
     def _within_limits(self, exchange: Callable[..., T], *data: Any) -> T:
         """Send or receive something; if that fails, the worker is lost."""
-        self.clock.patience = PATIENCE_SECONDS if self._hung else math.inf
+        hurried = self._hung and not self._loading
+        self.clock.patience = PATIENCE_SECONDS if hurried else math.inf
         try:
             return exchange(*data, self.clock)
         except WorkerLost as lost:
@@ -695,6 +702,7 @@ class StudentSession:
         where = self._where(self.worker) if starved or self._hung else []
         looked = time.monotonic() - began  # the grader's time, not the student's
         if starved and not self._endless(where):
+            self.clock.starved += looked  # so that looking, too, ends
             return starved + looked, starved + looked
         if not starved and self._hung and not self._hung_before(where):
             return self.clock.take_rest() + looked, looked
@@ -706,6 +714,8 @@ class StudentSession:
         If the host ran out of memory or was too busy, the error is a HostFault.
         """
         worker, self._worker = self.worker, None
+        if self._ahead and lost.outcome != "timeout":  # perhaps by what the check never asks
+            self._off_plan = True
         self._forget_answers()
         where: list[int] = []
         if lost.outcome == "timeout" and not self._hurried:
@@ -730,8 +740,8 @@ class StudentSession:
         """
         line = where[0] if where else None
         before = self._hung_before(where)
-        for function in filter(None, map(self.source.function_at, where)):
-            self._hung.setdefault(function, self._check_id)
+        if running := self._functions(where):
+            self._hung.setdefault(running, self._check_id)
         endless = self._endless(where)
         busy = None if before or endless else self.clock.fault(line)
         if busy is not None:
@@ -754,9 +764,17 @@ class StudentSession:
         return names_in_endless_loop(self.source, where[0]) if where else None
 
     def _hung_before(self, where: list[int]) -> str | None:
-        """Return the id of the check in which a function around these lines did not end."""
-        functions = (self.source.function_at(line) for line in where)
-        return next((self._hung[one] for one in functions if one in self._hung), None)
+        """Return the id of the check in which a call did not end, if the same functions are running
+        again. One alone may be a decorator or a helper, which others use too.
+        """
+        if self._loading:
+            return None
+        running = self._functions(where)
+        return next((check for hung, check in self._hung.items() if hung <= running), None)
+
+    def _functions(self, where: list[int]) -> frozenset[int]:
+        """Return the first lines of the functions around these lines."""
+        return frozenset(filter(None, map(self.source.function_at, where)))
 
     def _where(self, worker: WorkerProcess) -> list[int]:
         """Return the lines of the student's file that an unresponsive worker is running, the

@@ -158,6 +158,10 @@ def _plain(tensor: Tensor) -> Tensor:
     """Return a tensor of the same values that has them in memory as they are."""
     if not carried(tensor):
         raise BrokenFrame(f"a tensor of {_kind(tensor)}")
+    if tensor.dim() > MAX_DIMS:
+        raise BrokenFrame(f"a tensor of more than {MAX_DIMS} dimensions")
+    if 0 in tensor.shape and math.prod(n for n in tensor.shape if n) > MAX_EMPTY:
+        raise BrokenFrame("an empty tensor whose other dimensions are too large")
     plain = tensor.detach()  # a tensor of torch.func has memory only then
     if plain.is_conj() or plain.is_neg():
         return plain.resolve_conj().resolve_neg()
@@ -469,9 +473,12 @@ def _integer(value: int) -> int | Digits:
     if SMALLEST <= value <= LARGEST:
         return value
     try:
-        return Digits(str(value))
+        digits = str(value)
     except ValueError as error:  # too many digits
         raise BrokenFrame(str(error)) from None
+    if len(digits) > MAX_TEXT:
+        raise BrokenFrame(f"an integer of more than {MAX_TEXT:,} digits")
+    return Digits(digits)
 
 
 def _name(value: Any) -> str:

@@ -485,6 +485,46 @@ def test_a_busy_computer_gives_no_time_to_a_loop_that_can_not_end(
     assert str(lost.value).endswith(said)
 
 
+def test_a_flood_that_looks_like_a_stack_is_searched_in_linear_time(remote: Students) -> None:
+    """It ignores the signal at which it should write its stack."""
+    student = remote(
+        "import os, signal\n"
+        "def f():\n"
+        "    signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+        "    while True: os.write(1, b'Current thread 0x' * 4000)\n"
+        "def g(): return 7\n",
+        call_seconds=0.5,
+    )
+    with pytest.raises(WorkerLost) as lost:
+        student.f()
+    assert lost.value.outcome == "timeout"
+    assert student.g() == 7
+
+
+def test_a_slow_function_is_not_taken_for_another_that_hung(remote: Students) -> None:
+    """They share a decorator; and a module that loads slowly has the time of a call for it."""
+    student = remote(
+        "import time\n"
+        "def slowly(n):\n    time.sleep(0.06)\n    return n\n"
+        "TABLE = [slowly(n) for n in range(20)]\n"
+        "def checked(f):\n    def wrapper(x):\n        return f(x)\n    return wrapper\n"
+        "@checked\ndef bad(x):\n    while x: slowly(1)\n"
+        "@checked\ndef good(x):\n    for _ in range(20): slowly(1)\n    return x * 2\n",
+        call_seconds=2.0,
+    )
+    with pytest.raises(WorkerLost):
+        student.bad(1)
+    assert student.good(2) == 4
+
+
+@pytest.mark.parametrize("answer", ["10 ** 4100", "torch.ones([1] * 17)", "torch.zeros(0, 70_000)"])
+def test_what_is_too_large_for_the_wire_costs_no_worker(answer: str, remote: Students) -> None:
+    student = remote(f"import torch\ndef f(): return {answer}\ndef g(): return 7\n")
+    with pytest.raises(StudentCodeError, match="can't be sent"):
+        student.f()
+    assert student.g() == 7
+
+
 def test_after_a_malformed_answer_the_exit_status_does_not_count(remote: Students) -> None:
     """How it ends depends on timing, but a report must be the same every time."""
     student = remote(FLOODS_THE_LINE + "    os._exit(3)\n")
