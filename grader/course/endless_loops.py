@@ -39,6 +39,18 @@ def names_in_endless_loop(source: Source, line: int) -> tuple[int, tuple[str, ..
     return None
 
 
+def function_with_loop(source: Source, line: int) -> int | None:
+    """Return the first line of the function around a line, if a loop in it is around that, too."""
+    function = source.function_at(line)
+    loops = (
+        node.lineno
+        for node in source.nodes
+        if isinstance(node, LOOPS) and node.lineno <= line <= (node.end_lineno or 0)
+    )
+    inside = function is not None and any(first >= function for first in loops)
+    return function if inside else None
+
+
 def statements(body: list[ast.stmt], *, nested: bool = False) -> Iterator[tuple[ast.AST, bool]]:
     """Yield all nodes of a loop's body, except in definitions, and whether an inner loop is around
     each.

@@ -48,7 +48,6 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
         for number in book.assignments().values():
             adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
-        refresh(book, people)
         matched = match(people.lines.items(), [(one.name, one.students) for one in found.handed])
         finder = LineFinder(book, people.listed)
         handed = finder.place(
@@ -58,6 +57,7 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
                 for name, students in matched.students.items()
             },
         )
+        refresh(book, people, {one.name for one in handed})
         forgotten = [one.name for one in handed if book.is_forgotten(one.name)]
         doubts = {
             people.lines[line].person: doubt for line, doubt in matched.unmatched.items() if doubt
@@ -160,9 +160,11 @@ def adopt(book: Gradebook, people: KnownPeople) -> None:
         book.change("submissions", book.number_of(name) or 0, new)
 
 
-def refresh(book: Gradebook, people: KnownPeople) -> None:
+def refresh(book: Gradebook, people: KnownPeople, handed: Collection[str]) -> None:
     """Let the lines of those who are not in this download have what the roster says now."""
     for name, students in entries_of(book):
+        if name in handed:
+            continue
         known = tuple(map(people.as_known, students))
         if known != students:
             number = book.number_of(name) or 0

@@ -34,7 +34,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.endless_loops import names_in_endless_loop
+from grader.course.endless_loops import function_with_loop, names_in_endless_loop
 from grader.course.source import Source
 from grader.judge.remote.channel import Clock, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question
@@ -75,6 +75,10 @@ ENDLESS_WHILE = f"{STILL_RUNNING}: nothing in this loop changes {{names}}, so it
 PATIENCE_SECONDS = 1.0
 """How long a call may take, once a function did not end, until the judge looks whether that
 function hangs again.
+"""
+MOST_LOOKS = 2
+"""How often the judge asks during one call where the worker is: a worker that does not say costs a
+second each time.
 """
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
@@ -157,10 +161,11 @@ class StudentSession:
         """
         self._check_id = ""
         self._hung: dict[frozenset[int], str] = {}
-        """The functions that were running, by their first lines, when a call did not end, with the
-        id of the check.
+        """What was running when a call did not end, by first lines, with the id of the check: the
+        function whose loop it was, or else all functions.
         """
         self._loading = False
+        self._looks = 0
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -651,6 +656,7 @@ class StudentSession:
 
     def _within_limits(self, exchange: Callable[..., T], *data: Any) -> T:
         """Send or receive something; if that fails, the worker is lost."""
+        self._looks = 0
         hurried = self._hung and not self._loading
         self.clock.patience = PATIENCE_SECONDS if hurried else math.inf
         try:
@@ -699,10 +705,11 @@ class StudentSession:
         hangs again.
         """
         began = time.monotonic()
-        where = self._where(self.worker) if starved or self._hung else []
+        look = (starved or self._hung) and self._looks < MOST_LOOKS
+        self._looks += bool(look)
+        where = self._where(self.worker) if look else []
         looked = time.monotonic() - began  # the grader's time, not the student's
         if starved and not self._endless(where):
-            self.clock.starved += looked  # so that looking, too, ends
             return starved + looked, starved + looked
         if not starved and self._hung and not self._hung_before(where):
             return self.clock.take_rest() + looked, looked
@@ -740,8 +747,11 @@ class StudentSession:
         """
         line = where[0] if where else None
         before = self._hung_before(where)
-        if running := self._functions(where):
-            self._hung.setdefault(running, self._check_id)
+        looping = (function_with_loop(self.source, line) for line in where)
+        first = next(filter(None, looping), None)
+        hung = self._functions(where) if first is None else frozenset({first})
+        if hung:
+            self._hung.setdefault(hung, self._check_id)
         endless = self._endless(where)
         busy = None if before or endless else self.clock.fault(line)
         if busy is not None:
@@ -764,8 +774,8 @@ class StudentSession:
         return names_in_endless_loop(self.source, where[0]) if where else None
 
     def _hung_before(self, where: list[int]) -> str | None:
-        """Return the id of the check in which a call did not end, if the same functions are running
-        again. One alone may be a decorator or a helper, which others use too.
+        """Return the id of the check in which a call did not end, if the same is running again. A
+        decorator or a helper, which others use too, is not enough.
         """
         if self._loading:
             return None

@@ -229,9 +229,8 @@ class SpawnedWorkers:
 
 
 STACK = re.compile(
-    r"^(?:Stack|Current thread 0x[0-9a-f]{1,16}(?: \[[^\]\n]{0,64}\])?)"
-    r" \(most recent call first\):\n(?:  [^\n]*\n)+",
-    re.MULTILINE,
+    r"(?:Stack|Current thread 0x[0-9a-f]{1,16}(?: \[[^\]\n]{0,64}\])?)"
+    r" \(most recent call first\):\n(?:  [^\n]*\n)+"
 )
 """What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1). Each line is read
 once, whatever a student's code prints.

@@ -292,7 +292,7 @@ def test_what_needs_a_failed_check_is_skipped(grade: Grade) -> None:
         ("failed", "def double(x): return {'{status:>9}': object()}", "dict came back"),
         ("failed", f"def double(x): return 1  # {'x' * 200_000}", "int came back where a Tensor"),
         # A shape without an element.
-        ("crashed", "import torch\ndef double(x): return torch.empty(1 << 24, 0)", "proportion"),
+        ("error", "import torch\ndef double(x): return torch.empty(1 << 24, 0)", "too large"),
         (
             "crashed",
             (
