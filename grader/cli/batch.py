@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from grader.classroom.batch import BatchPlan, BatchResult, Graded
     from grader.classroom.gradebook.store import Gradebook
     from grader.runtime.pool import HostPool
+    from grader.runtime.text_reader import TextReader
 
 
 @click.command()
@@ -231,9 +232,9 @@ def grade_class(
     """Grade a class, or ``only`` one submission of it, and report it; return ENGINE_FAULT if the
     grader was at fault.
     """
-    from grader.classroom.batch import drop_page, rewrite_page, write_outputs
+    from grader.classroom.batch import finish
     from grader.classroom.gradebook.by_hand import gifts
-    from grader.classroom.gradebook.marks import begin_marks, keep_marks
+    from grader.classroom.gradebook.marks import begin_marks
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
@@ -245,20 +246,8 @@ def grade_class(
     late_rule = wanted.late_rule()
     plan = plan_for(course, wanted)
     with TextReader() as reader:
-        found = find_class(
-            wanted.place,
-            lessons=[one.id for one in course.lessons],
-            graded=plan.ids,
-            layout=wanted.layout,
-            accept_near_names=bool(wanted.accept_near_names),
-            decode=reader.decode,
-        )
+        found = find_download(course, wanted, plan, reader)
         roster = read_roster(wanted.roster, wanted.zone_info) if wanted.roster else None
-        if wanted.out.resolve() == wanted.place.resolve():
-            raise UsageError(
-                f"--out {wanted.out} is the folder with the submissions. Name another folder for"
-                " the results"
-            )
         console = make_console(stderr=True)
         with (
             batch_lock(wanted.out),
@@ -275,17 +264,32 @@ def grade_class(
             if only is None:
                 say_before(console, replace(enrolled, found=found), roster)
             else:
-                found = replace(
-                    found, handed=tuple(one for one in found.handed if one.name == only)
-                )
+                chosen = tuple(one for one in found.handed if one.name == only)
+                found = replace(found, handed=chosen)
             tally = grade_found(console, book, wanted, plan, found, make_host)
-            changes = keep_marks(book, partial(drop_page, book))
-            for change in changes:
-                rewrite_page(book.folder, book, book.entry(change.name))
-            write_outputs(book)
-            seen = [change for change in changes if change.is_seen]
-            Summary(make_console(), book).show(tally, plan, handed, seen)
+            show = Summary(make_console(), book).show
+            finish(book, set(), lambda seen: show(tally, plan, handed, seen))
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def find_download(
+    course: Course, wanted: BatchOptions, plan: BatchPlan, reader: TextReader
+) -> ClassImport:
+    """Return the submissions of a download; raise UsageError if the results would be among them."""
+    found = find_class(
+        wanted.place,
+        lessons=[one.id for one in course.lessons],
+        graded=plan.ids,
+        layout=wanted.layout,
+        accept_near_names=bool(wanted.accept_near_names),
+        decode=reader.decode,
+    )
+    if wanted.out.resolve() == wanted.place.resolve():
+        raise UsageError(
+            f"--out {wanted.out} is the folder with the submissions. Name another folder for the"
+            " results"
+        )
+    return found
 
 
 def remembered(wanted: BatchOptions) -> BatchOptions:

@@ -105,7 +105,7 @@ def run(
     # The fork server starts first: it imports torch while everything else is read.
     with ForkServerClient(most_lessons=1) as host:
         from grader.cli.workspace import keep
-        from grader.render.page import render_page, warm_up
+        from grader.render.page import render_page
         from grader.render.terminal import make_console
 
         found = course(course_root)
@@ -119,15 +119,8 @@ def run(
         )
         console = make_console()
         on_terminal = console if style == "terminal" else None
-        report = None
-        if on_terminal and not json_file:  # others read every check's id
-            report = without_judge(found, chosen.lessons, chosen.files, settings, name=chosen.name)
-        if report:
-            host.close()
-        else:
-            warm_up()
-            with waiting(make_console(stderr=True), tr, host):
-                report = grade_chosen(host, found, chosen, settings)
+        briefly = on_terminal is not None and not json_file  # others read every check's id
+        report = graded(host, found, chosen, settings, tr, briefly=briefly)
         with console.capture() as opened:
             kept = keep(found, report, chosen.files, place, tr.lang, console=on_terminal)
 
@@ -152,6 +145,30 @@ def run(
     if no_page:
         print(f"grade: {tr(no_page.template, **no_page.facts)}", file=sys.stderr)
     sys.exit(exit_code(report))
+
+
+def graded(
+    host: ForkServerClient,
+    course: Course,
+    chosen: Selection,
+    settings: Settings,
+    tr: Catalogue,
+    *,
+    briefly: bool,
+) -> Report:
+    """Grade what was chosen. ``briefly``: files that can't be loaded need no judge."""
+    from grader.render.page import warm_up
+    from grader.render.terminal import make_console
+
+    name = chosen.name
+    if briefly and (
+        report := without_judge(course, chosen.lessons, chosen.files, settings, name=name)
+    ):
+        host.close()
+        return report
+    warm_up()
+    with waiting(make_console(stderr=True), tr, host):
+        return grade_chosen(host, course, chosen, settings)
 
 
 def default_page() -> Path:

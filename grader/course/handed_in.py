@@ -225,7 +225,7 @@ def _nearly(
 
 
 def _different(entries: Sequence[FileEntry]) -> list[FileEntry]:
-    """Return the entries without those that are equal to an earlier one, but for their line ends.
+    """Return the entries without those that differ from an earlier one in line ends at most.
 
     At most MOST_LISTED are read.
     """

@@ -85,7 +85,8 @@ def check(
     wanted = (needs,) if callable(needs) or isinstance(needs, str) else tuple(needs)
 
     def declare(function: F) -> F:
-        function.check = CheckSpec(points, about, wanted, hint or about, at or about, bonus)  # type: ignore[attr-defined]
+        spec = CheckSpec(points, about, wanted, hint or about, at or about, bonus)
+        function.check = spec  # type: ignore[attr-defined]
         return function
 
     return declare

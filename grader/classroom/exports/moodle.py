@@ -170,8 +170,8 @@ def add_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
 def other_assignment(matched: MatchedMarks, roll: Roll) -> str:
     """Return a sentence if the worksheet is of another assignment than the graded download.
 
-    Moodle numbers the participants of each assignment anew (``assign_user_mapping``). A number
-    counts if it is in the name under which the submission came, and if that is not a team's.
+    In Moodle a participant has another number in each assignment (``assign_user_mapping``). A
+    number counts if it is in the name under which the submission came, and if that is not a team's.
     """
     graded: list[tuple[SheetPerson, str]] = []
     for row, mark in matched.by_row.items():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
-from grader.classroom.gradebook.people import entries_of, known_people, persons, turned_out
+from grader.classroom.gradebook.people import entries_of, known_people, persons, turning_into
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.gifts import Gift
@@ -130,8 +130,9 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
         theirs, people = people, theirs
     if not moved_out:
         for one in people:
-            if len(theirs) == len(people) == 1 and one.person is not None:
-                turn_into(deed, one.person, theirs[0].person)
+            turning = turning_into(book, one.person, theirs[0].person) if theirs else None
+            if turning and len(theirs) == len(people) == 1:
+                deed.change("people", *turning)
         for table in ("adjustments", "comments"):
             query = f"SELECT id FROM {table} WHERE submission = ?"
             for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
@@ -145,14 +146,6 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     left = {"missing": 1 if moved_out else 3, "attempt": None}
     deed.change("submissions", gone["id"], left)
     book.settle(kept["id"])
-
-
-def turn_into(deed: Deed, one: int, other: int | None) -> None:
-    """Let a person be another one, unless that one turned out to be them."""
-    same = turned_out(deed.book)
-    one, other = same.get(one, one), same.get(other, other)
-    if other is not None and one != other:
-        deed.change("people", one, {"same_as": other})
 
 
 def move(
@@ -259,7 +252,8 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> str:
         one, other = other, one
     with transaction(book.db):
         deed = Deed(book)
-        turn_into(deed, one, other)
+        if turning := turning_into(book, one, other):
+            deed.change("people", *turning)
         for assignment in book.assignments().values():
             there = book.at(assignment)
             lines = {persons(students): name for name, students in reversed(entries_of(there))}

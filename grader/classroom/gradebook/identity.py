@@ -23,8 +23,12 @@ OF_A_SCHOOL = {"sis_user_id": "sid", "student_id": "sid"}
 NUMBER, GROUP_NUMBER = "moodle_participant", "moodle_group"
 NO_GROUP = "0"
 """The number of Moodle's default group: those who are in no group."""
-SHIFTING = frozenset({NUMBER, GROUP_NUMBER, "gradescope_submission", "canvas_anonymous_id", "id"})
-"""Ids that a person has once for each assignment, or that may be of any kind."""
+OF_ONE_ASSIGNMENT = frozenset(
+    {NUMBER, GROUP_NUMBER, "gradescope_submission", "canvas_anonymous_id"}
+)
+"""Kinds of ids that a person has for one assignment only."""
+SHIFTING = OF_ONE_ASSIGNMENT | {"id"}
+"""These, and the kind that may be any."""
 
 
 def id_keys(student: StudentIdentity) -> set[Key]:

@@ -1,9 +1,9 @@
 """The people of a term, and whose each submission of a download is.
 
-A person is found again by any id that holds for the whole term, by an id of the assignment (Moodle
-numbers participants anew for each), or by name if it fits one person only. A line of the gradebook
-is found again by its people, whatever part of the class a download holds; by its name only if
-nobody is known. Who is not certain is said, and never guessed.
+A person is found again by any id that holds for the whole term, by an id of the assignment (in
+Moodle a participant has another number in each), or by name if it fits one person only. A line of
+the gradebook is found again by its people, whatever part of the class a download holds; by its name
+only if nobody is known. Who is not certain is said, and never guessed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
-from grader.classroom.gradebook.identity import contradict
+from grader.classroom.gradebook.identity import NUMBER, OF_ONE_ASSIGNMENT, contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import Gradebook, has_a_name, is_called
 from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
@@ -21,11 +21,6 @@ from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 
-PARTICIPANT = "moodle_participant"
-FOR_ONE_ASSIGNMENT = frozenset(
-    {PARTICIPANT, "moodle_group", "gradescope_submission", "canvas_anonymous_id"}
-)
-"""Kinds of ids that another assignment gives anew."""
 OF_THE_TERM = ("section", "group", "role")
 """Details of a person that hold for the term; the others are of an assignment."""
 
@@ -186,7 +181,7 @@ def turned_out(book: Gradebook) -> dict[int | None, int]:
 
 
 def keep_roster(book: Gradebook, roster: Roster) -> None:
-    """Make a roster this assignment's; whoever is known already stays the same person.
+    """Make a roster this assignment's. People who are known already stay the same people.
 
     What the new roster has no column for stays as the one before said.
     """
@@ -229,7 +224,7 @@ def keep_person(
     """
     row = book.row("SELECT name, ids, details FROM people WHERE id = ?", person)
     assert row is not None
-    lasting = {kind: value for kind, value in one.ids.items() if kind not in FOR_ONE_ASSIGNMENT}
+    lasting = {kind: value for kind, value in one.ids.items() if kind not in OF_ONE_ASSIGNMENT}
     before = json.loads(row["ids"])
     new = {"ids": json.dumps(lasting | before if columns is None else before | lasting)}
     if columns is not None:
@@ -312,8 +307,8 @@ class LineFinder:
             (new,), (old,) = students, self.students[name]
             if new.person is None:
                 students = (replace(new, person=old.person),)
-            elif old.person not in (None, new.person):
-                become(self.book, old.person or 0, new.person)
+            elif turning := turning_into(self.book, old.person, new.person):
+                self.book.change("people", *turning)
         if name != one.name:
             self.renamed.append(f"{one.name} is {name}")
         return replace(one, name=name, students=tuple(map(self._known, students)))
@@ -347,13 +342,8 @@ class LineFinder:
         return name not in self.claimed or name in self.shared
 
     def _free(self, called: str, students: tuple[StudentIdentity, ...]) -> str:
-        """Return a name that no other line has."""
-        taken = {name.casefold() for name in (*self.students, *self.aliases, *self.claimed)}
-        ids = next((iter(one.ids.values()) for one in students), iter(()))
-        wanted = [called, *(f"{called}-{id}" for id in ids if id != called)]
-        wanted += [f"{called}-{number}" for number in range(2, len(taken) + 3)]
-        valid = (unique_names([(name, "")])[0] for name in wanted)
-        return next(name for name in valid if name.casefold() not in taken)
+        ids = next((one.ids.values() for one in students), ())
+        return free_name(called, ids, (*self.students, *self.aliases, *self.claimed))
 
     def _known(self, one: StudentIdentity) -> StudentIdentity:
         """Return the student with a number in the term; who is new gets one."""
@@ -392,11 +382,11 @@ def keep_absent(
             there.setdefault(who, name)
     hidden = "UPDATE submissions SET missing = 3 WHERE assignment = ? AND missing > 0"
     book.db.execute(hidden, [book.assignment])
-    taken = {name.casefold() for name, _ in lines} | {one.name.casefold() for one in handed}
+    taken = {name for name, _ in lines} | {one.name for one in handed}
     for person, one in absent.items():
         assert person is not None
-        name = there.get(frozenset({person})) or free_name(one, taken)
-        taken.add(name.casefold())
+        name = there.get(frozenset({person})) or free_name(one.name, one.ids.values(), taken)
+        taken.add(name)
         row = {
             "assignment": book.assignment,
             "name": name,
@@ -411,14 +401,15 @@ def keep_absent(
         book.insert("submissions", row, again)
 
 
-def free_name(one: StudentIdentity, taken: set[str]) -> str:
-    """Return a name for the line of somebody who handed in nothing."""
-    known = (f"{one.name} ({value})" for value in one.ids.values())
-    numbered = (f"{one.name} ({number})" for number in range(2, len(taken) + 3))
-    for name in (one.name, *known, *numbered):
-        if name.casefold() not in taken:
-            return name
-    raise AssertionError
+def free_name(called: str, ids: Iterable[str], taken: Iterable[str]) -> str:
+    """Return a name for a new line, because a page is named after it a valid file name: what its
+    people are called, if no other line has that name, else that with an id or a number.
+    """
+    others = {name.casefold() for name in taken}
+    numbered = (f"{called}-{number}" for number in range(2, len(others) + 3))
+    wanted = (called, *(f"{called}-{id}" for id in ids if id != called), *numbered)
+    valid = (unique_names([(name, "")])[0] for name in wanted)
+    return next(name for name in valid if name.casefold() not in others)
 
 
 def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, list[str]]:
@@ -428,14 +419,14 @@ def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, li
     known: dict[str, set[str]] = {}
     for _, students in entries_of(book):
         for one in students:
-            if number := one.ids.get(PARTICIPANT):
+            if number := one.ids.get(NUMBER):
                 for form in forms_of(one.name):
                     known.setdefault(form, set()).add(number)
     numbers = set().union(*known.values())
     same, other = 0, []
     for submission in handed:
         for one in submission.students:
-            number = one.ids.get(PARTICIPANT)
+            number = one.ids.get(NUMBER)
             if number in numbers:
                 same += 1
             elif number and any(form in known for form in forms_of(one.name)):
@@ -443,14 +434,15 @@ def participants(book: Gradebook, handed: Sequence[Submission]) -> tuple[int, li
     return same, other
 
 
-def become(book: Gradebook, one: int, other: int) -> bool:
-    """Let a person turn out to be another one; return False if that one turned out to be them."""
+def turning_into(
+    book: Gradebook, one: int | None, other: int | None
+) -> tuple[int, dict[str, object]] | None:
+    """Return the change of the row by which a person becomes another one; None if they are one."""
     same = turned_out(book)
-    other = same.get(other, other)
-    if other == one:
-        return False
-    book.change("people", one, {"same_as": other})
-    return True
+    one, other = same.get(one, one), same.get(other, other)
+    if one is None or other is None or one == other:
+        return None
+    return one, {"same_as": other}
 
 
 def person_of(book: Gradebook, called: str) -> int:

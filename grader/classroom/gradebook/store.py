@@ -186,7 +186,9 @@ class Gradebook:
                 f" {', '.join(filter(None, known))}"
             )
         if name and (name.casefold() in OURS or (self.path.parent / name).is_file()):
-            raise UsageError(f"--assignment {name!r} is the name of a file of ours. Choose another")
+            raise UsageError(
+                f"--assignment {name!r} is the name of a file of the gradebook. Choose another"
+            )
         if name and unique_names([(name, "")]) != [name]:
             raise UsageError(
                 f"--assignment {name!r} can't be the name of a folder. Choose another, such as"

@@ -56,15 +56,19 @@ def with_gifts(
         file = find_file(place, gift.entry)
         if file is not None:
             files.setdefault(gift.owner, []).append((gift, file))
-    handed = {one.name: one for one in found.handed}
-    for owner, given in files.items():
-        one = handed.get(owner) or Submission(owner, owners[owner], lambda lessons: {})
-        entries = [gift.entry for gift, _ in given]
-        handed[owner] = replace(one, read=_reader(one.read, given, decode), gifts=tuple(entries))
     taken = {gift.entry for given in files.values() for gift, _ in given}
+    handed = []
+    names = {one.name for one in found.handed}
+    others = (Submission(name, owners[name], lambda lessons: {}) for name in files.keys() - names)
+    for one in (*found.handed, *others):
+        given = files.pop(one.name, [])  # of a line with two submissions, the first has them
+        if given:
+            entries = tuple(gift.entry for gift, _ in given)
+            one = replace(one, read=_reader(one.read, given, decode), gifts=entries)
+        handed.append(one)
     return replace(
         found,
-        handed=tuple(handed[name] for name in sorted(handed)),
+        handed=tuple(sorted(handed, key=lambda one: one.name)),
         passed_over=tuple(one for one in found.passed_over if one[0] not in taken),
     )
 

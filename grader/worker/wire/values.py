@@ -90,7 +90,9 @@ class Flat(Node):
         if not raw:
             return torch.empty(self.shape, dtype=DTYPES[self.dtype])
         flat = _elements(raw, DTYPES[self.dtype])
-        return flat if len(self.shape) == 1 else flat.set_(flat.untyped_storage(), 0, self.shape)  # type: ignore[call-overload]
+        if len(self.shape) == 1:
+            return flat
+        return flat.set_(flat.untyped_storage(), 0, self.shape)  # type: ignore[call-overload]
 
 
 class Strided(Node):

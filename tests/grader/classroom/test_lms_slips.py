@@ -63,7 +63,7 @@ OTHERS = tuple(named(ALICE, name) for name in ("Zoe", "Yan", "Xia", "Wim", "Vic"
 
 @pytest.mark.parametrize("kind", ["canvas", "moodle"])
 def test_a_file_of_another_class_is_refused(kind: str, tmp_path: Path) -> None:
-    """One of its people has the name of one of ours."""
+    """One of its people has the name of a student of this class."""
     text = {"canvas": CANVAS, "moodle": MOODLE + MOODLE.partition("\n")[2].replace("t 1", "t 2")}
     entries = (*OTHERS, named(ALICE, "Eve"))
     sheet = text[kind].replace("Alice Doe", "Ann")
@@ -110,9 +110,7 @@ DOWNLOADED = replace(ALICE, came_as="Alice Doe_11_assignsubmission_file")
 
 
 def test_a_moodle_worksheet_of_another_assignment_is_refused(moodle: Fill) -> None:
-    """Moodle numbers participants anew in each assignment. Naming the column says that one means
-    it.
-    """
+    """A participant has another number in each assignment. Who names the column means it."""
     said = (
         r"template\.csv: this worksheet is of another assignment\. 1 student had another"
         r" participant number in the graded download: Alice Doe \(11, here 311\)\."

@@ -283,6 +283,10 @@ def test_submissions_that_were_made_one_stay_one(term: Term) -> None:
         assert term.marks() == marks
     with pytest.raises(UsageError, match="part of another submission"):
         term.run("rename", term.out, "Ben", "Ada")
+    newer = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(10)}  # both are read
+    term.grade(term.download("b", newer, MONDAY + DAY))
+    with Gradebook.open(term.out) as book:
+        assert sorted(one.score or 0 for one in book.entry("Ben").attempts) == [3.0, 8.0, 10.0]
 
 
 def test_an_older_zip_of_which_nothing_is_known_replaces_nothing(term: Term) -> None:
@@ -329,7 +333,7 @@ def test_a_first_assignment_without_a_name_stays_within_reach(term: Term) -> Non
         place = term.folder / "b.zip"
         term.grade(place, out=term.out / "Week 2", assignment="Week 3")
     for taken in ("grades.csv", "reports"):
-        with pytest.raises(UsageError, match="is the name of a file of ours"):
+        with pytest.raises(UsageError, match="is the name of a file of the gradebook"):
             term.grade(term.folder / "b.zip", assignment=taken)
 
 

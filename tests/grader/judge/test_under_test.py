@@ -264,7 +264,8 @@ def test_a_check_made_of_parts_runs_them_and_is_needed_by_reference() -> None:
     name_checks({"test_first": first, "test_second": test_second}.items())
     assert test_second.check.needs == ("test_first",)  # type: ignore[attr-defined]
     assert [*namespaces_of([first])] == [globals()]
-    assert (first.__doc__, first.check.points, first.check.about) == ("first", 0.5, "Twist")  # type: ignore[attr-defined]
+    spec = first.check  # type: ignore[attr-defined]
+    assert (first.__doc__, spec.points, spec.about) == ("first", 0.5, "Twist")
     with running(None, RandomInputs(1)):
         first(None, None)
     assert ran == [1, 2]
