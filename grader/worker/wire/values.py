@@ -90,9 +90,9 @@ class Flat(Node):
         if not raw:
             return torch.empty(self.shape, dtype=DTYPES[self.dtype])
         flat = _elements(raw, DTYPES[self.dtype])
-        if len(self.shape) == 1:
-            return flat
-        return flat.set_(flat.untyped_storage(), 0, self.shape)  # type: ignore[call-overload]
+        if len(self.shape) != 1:
+            flat.set_(flat.untyped_storage(), 0, self.shape)  # type: ignore[call-overload]
+        return flat
 
 
 class Strided(Node):
