@@ -250,8 +250,13 @@ def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
     """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
     given = {adjustment.lesson for adjustment in entry.adjustments}
     for lesson in entry.lessons:
-        if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
+        if is_left_out(lesson) and lesson.id not in given:
             yield lesson
+
+
+def is_left_out(lesson: LessonResult) -> bool:
+    """Return whether there is a file that was not graded because of its name."""
+    return lesson.status is LessonStatus.MISSING and lesson.file is not None
 
 
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:

@@ -227,11 +227,12 @@ STEPS = (
         course_hash TEXT NOT NULL, grader_version TEXT NOT NULL, engine_hash TEXT NOT NULL,
         torch_version TEXT NOT NULL, seed INTEGER NOT NULL, sandbox TEXT NOT NULL,
         lang TEXT NOT NULL, lessons TEXT NOT NULL, faults INTEGER NOT NULL,
+        complete INTEGER NOT NULL,           -- whether no file was left out because of its name
         score REAL NOT NULL, made_at TEXT NOT NULL, seconds REAL NOT NULL,
         report TEXT NOT NULL                 -- JSON, as report.schema.json has it
     );
     INSERT INTO gradings SELECT a.id, t.id, a.run, a.digest, a.course_hash, a.grader_version,
-        a.engine_hash, a.torch_version, a.seed, a.sandbox, a.lang, a.lessons, a.faults, a.score,
+        a.engine_hash, a.torch_version, a.seed, a.sandbox, a.lang, a.lessons, a.faults, 1, a.score,
         a.made_at, a.seconds, a.report
     FROM attempts a JOIN new_submissions n ON n.name = a.submission
         JOIN new_attempts t ON t.submission = n.id AND t.digest = a.digest;

@@ -36,6 +36,7 @@ from grader.classroom.gradebook.entry import (
     MendedChecks,
     PersonalPart,
     counting,
+    is_left_out,
     students_as_json,
     students_from_json,
     students_label,
@@ -328,7 +329,8 @@ class Gradebook:
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, t.handed_in, t.on_roster), coalesce(r.ranked, ''),"
             " t.came_as,"
-            " t.late, CASE WHEN g.faults = 0 THEN g.score END, t.problem FROM attempts t LEFT JOIN"
+            " t.late, CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
+            " attempts t LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, t.run) LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
             [submission],
@@ -761,6 +763,7 @@ class Gradebook:
                     **asdict(key),
                     "seed": report.seed,
                     "faults": len(report.grader_faults),
+                    "complete": int(not any(map(is_left_out, report.lessons))),
                     "score": report.score,
                     "made_at": now(),
                     "seconds": report.seconds,

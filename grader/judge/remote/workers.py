@@ -237,8 +237,6 @@ once, whatever a student's code prints.
 """
 STACK_SECONDS = 1.0
 """How long a worker may take to write its stack. On a busy machine it may wait for a processor."""
-MOST_SEARCHED = 1 << 18
-"""In how many of the last characters the stack is looked for."""
 LONGEST = 1 << 16
 """How many characters of the first and of the last output are kept meanwhile."""
 
@@ -260,8 +258,8 @@ def lines_where_it_is(worker: WorkerProcess, filename: str) -> tuple[list[int], 
         channel.settle()
         new = channel.output.take()
         last += new
-        found = STACK.search(last[-MOST_SEARCHED:])
-        if found and (not new or found.end() < len(last[-MOST_SEARCHED:])):
+        found = STACK.search(last)
+        if found and (not new or found.end() < len(last)):
             break  # nothing more came, or the stack is followed by other output
         first, last = (first + last[:-LONGEST])[:LONGEST], last[-LONGEST:]
         if not new:
@@ -271,6 +269,5 @@ def lines_where_it_is(worker: WorkerProcess, filename: str) -> tuple[list[int], 
         return [], first + last
     named = rf'^  File "{re.escape(filename)}", line (\d{{1,6}}) in'
     lines = [int(line) for line in re.findall(named, found[0], re.MULTILINE)]
-    last = last[-MOST_SEARCHED:]
     beside = last[: found.start()] + last[found.end() :]
     return lines, (first + beside)[: 2 * LONGEST]

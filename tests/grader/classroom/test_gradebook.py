@@ -321,5 +321,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "4b546f3e50f3",
         "f228c3c0c6ee",
         "5d4f4884c696",
-        "caf69ae35ec7",
+        "a32fd1cda1ad",
     ]

@@ -21,7 +21,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
 from grader.cli.batch import BatchOptions, grade_class
 from grader.core.errors import UsageError
-from grader.core.report import Outcome, Report
+from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
 
 DAY = 86_400
@@ -33,6 +33,9 @@ COLUMN = LessonColumn("tiny", "Tiny", 10.0, 0.0, (DOUBLE,))
 def recorded(*task: Any, name: str) -> Report:
     """Replace grading: each file says its points."""
     _, _, _, files, _ = task
+    if files["tiny"].ignored:
+        left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file="Tiny.py")
+        return make_report(name, [left_out])
     text = files["tiny"].text
     points = float(text.split("POINTS = ")[1].split()[0]) if "POINTS = " in text else 10.0
     outcome = Outcome.PASSED if points == 10 else Outcome.FAILED
@@ -246,6 +249,17 @@ def test_the_policy_says_which_attempt_counts(term: Term, policy: str, mark: flo
     assert term.marks() == {"Ada": mark}
     page = (term.out / "reports" / "Ada.html").read_text("utf-8")
     assert f"<strong>{mark:g} / 10</strong>" in page
+
+
+def test_a_file_that_was_not_graded_is_not_the_first_attempt(term: Term) -> None:
+    """Nor did it earn 0 points."""
+    handed = ({"Ada/Tiny.py": points(3)}, {"Ada/tiny.py": points(8)})
+    for day, files in enumerate(handed):
+        place = term.download(f"day{day}", files, MONDAY + day * DAY)
+        term.grade(place, attempts="first")
+    assert term.marks() == {"Ada": 8.0}
+    with Gradebook.open(term.out) as book:
+        assert book.entry("Ada").history == (8.0,)
 
 
 def test_the_best_attempt_is_the_best_after_lateness(term: Term) -> None:
