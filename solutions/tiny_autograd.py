@@ -1,7 +1,8 @@
-"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in plain Python, without
-torch.
+"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in
+plain Python, without torch.
 
-Run `grade tiny_autograd` to see how far you are, `grade hint tiny_autograd` for a hint.
+Run `grade tiny_autograd` to check your work, `grade hint tiny_autograd` for a
+hint. What holds in every lesson is in ../README.md.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import math
 class Value:
     """A number that records how it was computed.
 
-    data is the number, and grad is a number that starts at 0.0. Every operation returns a new Value
-    each time, also a + 0, and leaves data and grad of its inputs as they were. In + - * / one of
-    the two operands may be a plain int or float, on either side. Operations and their derivatives
-    also work where data is 0.
+    data is the number, and grad is a number that starts at 0.0. Every
+    operation returns a new Value each time, also a + 0, and leaves data and
+    grad of its inputs as they were. In + - * / one of the two operands may be
+    a plain int or float, on either side. Operations and their derivatives also
+    work where data is 0.
     """
 
     def __init__(self, data: float) -> None:
@@ -63,7 +65,9 @@ class Value:
         """Return self * other."""
         # solution
         other = as_value(other)
-        return result(self.data * other.data, (self, other.data), (other, self.data))
+        return result(
+            self.data * other.data, (self, other.data), (other, self.data)
+        )
         # end solution
 
     def __rmul__(self, other: float) -> Value:
@@ -87,7 +91,8 @@ class Value:
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent.
 
-        The power and its derivative are finite real numbers. 0 ** 0 does not occur.
+        The power and its derivative are finite real numbers. 0 ** 0 does not
+        occur.
         """
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
@@ -108,7 +113,9 @@ class Value:
         # end solution
 
     def tanh(self) -> Value:
-        """Return the hyperbolic tangent of self. tanh(1000) is 1.0, and tanh(-1000) is -1.0."""
+        """Return the hyperbolic tangent of self. tanh(1000) is 1.0, and
+        tanh(-1000) is -1.0.
+        """
         # solution
         value = math.tanh(self.data)
         return result(value, (self, 1.0 - value**2))
@@ -120,22 +127,27 @@ class Value:
         The derivative at exactly 0 is up to you.
         """
         # solution
-        return result(max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0))
+        return result(
+            max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0)
+        )
         # end solution
 
     def backward(self) -> None:
-        """Add the derivative of this Value to the grad of each leaf that it was computed from.
+        """Add the derivative of this Value to the grad of each leaf that it
+        was computed from.
 
-        A leaf is a Value that the caller made with Value(data). The derivative is added to what the
-        grad holds already. A leaf can be the root: its grad, 0.0 before, is 1 afterwards. What the
-        grads of results hold afterwards is up to you.
+        A leaf is a Value that the caller made with Value(data). The derivative
+        is added to what the grad holds already. A leaf can be the root: its
+        grad, 0.0 before, is 1 afterwards. What the grads of results hold
+        afterwards is up to you.
 
-        A chain of 10,000 operations works. The work does not grow with the number of paths: there
-        are 2**40 paths after x = x + x has run forty times.
+        A chain of 10,000 operations works. The work does not grow with the
+        number of paths: there are 2**40 paths after x = x + x has run forty
+        times.
 
-        backward runs once for each result, before any data changes. If it runs on two results,
-        their graphs share only leaves. Before backward, the caller does not set the grad of a
-        result or of the root.
+        backward runs once for each result, before any data changes. If it runs
+        on two results, their graphs share only leaves. Before backward, the
+        caller does not set the grad of a result or of the root.
         """
         # solution
         self.grad = 1.0
@@ -148,9 +160,10 @@ class Value:
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from.
 
-    Do so whatever grad held before, and also where the derivative of root is 0. It also works after
-    root.backward(). Other Values keep their grad, and no data changes. A chain of 10,000 operations
-    works, and the work does not grow with the number of paths.
+    Do so whatever grad held before, and also where the derivative of root is
+    0. It also works after root.backward(). Other Values keep their grad, and
+    no data changes. A chain of 10,000 operations works, and the work does not
+    grow with the number of paths.
     """
     # solution
     for node in in_order(root):
@@ -165,14 +178,18 @@ def as_value(number: Value | float) -> Value:
 
 
 def result(data: float, *sources: tuple[Value, float]) -> Value:
-    """Return a Value that was computed from these sources, each with its derivative."""
+    """Return a Value that was computed from these sources, each with its
+    derivative.
+    """
     value = Value(data)
     value.sources = sources
     return value
 
 
 def in_order(root: Value) -> list[Value]:
-    """Return root and all Values that it was computed from, each once and after its sources."""
+    """Return root and all Values that it was computed from, each once and
+    after its sources.
+    """
     order: list[Value] = []
     seen: set[Value] = set()
     stack = [(root, False)]

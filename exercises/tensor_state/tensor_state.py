@@ -1,6 +1,8 @@
-"""tensor_state: read what a tensor knows about its graph, and find out where gradients are kept.
+"""tensor_state: read what a tensor knows about its graph, and find out where
+gradients are kept.
 
-Run `grade tensor_state` to check your work, and `grade hint tensor_state` for a hint.
+Run `grade tensor_state` to check your work, `grade hint tensor_state` for a
+hint. What holds in every lesson is in ../README.md.
 """
 
 from torch import Tensor
@@ -9,43 +11,48 @@ from torch import Tensor
 def tensor_state(t: Tensor) -> dict:
     """Return a dictionary that describes t, with these five entries.
 
-    "requires_grad", "is_leaf" and "retains_grad" hold the bools of the attributes with these names.
-    "grad_fn" is the name of the type of t's node, such as "PowBackward0", or None if t has no node.
-    "grad" is a copy of the gradient that t holds, with its shape and dtype, or None if t holds
-    none. Writing into the copy does not change t.grad, and writing into t.grad does not change the
-    copy.
+    "requires_grad", "is_leaf" and "retains_grad" hold the bools of the
+    attributes with these names. "grad_fn" is the name of the type of t's node,
+    such as "PowBackward0", or None if t has no node. "grad" is a copy of the
+    gradient that t holds, with its shape and dtype, or None if t holds none.
+    Writing into the copy does not change t.grad, and writing into t.grad does
+    not change the copy.
 
-    t is any dense tensor, of any shape and dtype, before or after a backward. Raise no warning,
-    even if t is an intermediate result that does not retain its gradient. t stays as it was, and
-    t.grad stays the same tensor.
+    t is any dense tensor, of any shape and dtype, before or after a backward.
+    Raise no warning, even if t is an intermediate result that does not retain
+    its gradient. t stays as it was, and t.grad stays the same tensor.
     """
     raise NotImplementedError
 
 
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    """Run backward from z and return the gradient of z with respect to each tensor, as a list in
-    the order of tensors.
+    """Run backward from z and return the gradient of z with respect to each
+    tensor, as a list in the order of tensors.
 
-    z is a 0-d tensor with a graph. tensors is a list of one or more different tensors that require
-    grad and that z depends on: leaves, intermediate results, z itself. Each gradient has the shape
-    and dtype of its tensor, and is right to 8 digits in float64, 4 in float32 and 2 in bfloat16.
-    What .grad of a tensor held before, even inf or NaN, is not part of the result.
+    z is a 0-d tensor with a graph. tensors is a list of one or more different
+    tensors that require grad and that z depends on: leaves, intermediate
+    results, z itself. Each gradient has the shape and dtype of its tensor, and
+    is right to 8 digits in float64, 4 in float32 and 2 in bfloat16. What .grad
+    of a tensor held before, even inf or NaN, is not part of the result.
     """
     raise NotImplementedError
 
 
 # Two programs, C4 and C5:
 #
-#     # C4                                         # C5
-#     x = torch.tensor(5.0, requires_grad=True)    x = torch.tensor(5.0, requires_grad=True)
-#     y = x ** 3                                   y = x ** 3
-#     z = torch.log(y)                             z = torch.log(y)
-#                                                  y.retain_grad()
-#                                                  z.retain_grad()
-#     z.backward()                                 z.backward()
+#     # C4                           # C5
+#     x = torch.tensor(              x = torch.tensor(
+#         5.0, requires_grad=True        5.0, requires_grad=True
+#     )                              )
+#     y = x ** 3                     y = x ** 3
+#     z = torch.log(y)               z = torch.log(y)
+#                                    y.retain_grad()
+#                                    z.retain_grad()
+#     z.backward()                   z.backward()
 #
-# For x, y and z of each program: does .grad hold a gradient after the program has run? Write True
-# if it does and False if it is None, before you run anything.
+# For x, y and z of each program: does .grad hold a gradient after the program
+# has run? Write True if it does and False if it is None, before you run
+# anything.
 HAS_GRAD_AFTER_BACKWARD: dict[str, bool] = {
     "C4.x": ...,
     "C4.y": ...,

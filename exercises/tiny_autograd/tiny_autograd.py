@@ -1,7 +1,8 @@
-"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in plain Python, without
-torch.
+"""tiny_autograd: the capstone, a reverse-mode engine for single numbers in
+plain Python, without torch.
 
-Run `grade tiny_autograd` to see how far you are, `grade hint tiny_autograd` for a hint.
+Run `grade tiny_autograd` to check your work, `grade hint tiny_autograd` for a
+hint. What holds in every lesson is in ../README.md.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import math
 class Value:
     """A number that records how it was computed.
 
-    data is the number, and grad is a number that starts at 0.0. Every operation returns a new Value
-    each time, also a + 0, and leaves data and grad of its inputs as they were. In + - * / one of
-    the two operands may be a plain int or float, on either side. Operations and their derivatives
-    also work where data is 0.
+    data is the number, and grad is a number that starts at 0.0. Every
+    operation returns a new Value each time, also a + 0, and leaves data and
+    grad of its inputs as they were. In + - * / one of the two operands may be
+    a plain int or float, on either side. Operations and their derivatives also
+    work where data is 0.
     """
 
     def __init__(self, data: float) -> None:
@@ -61,7 +63,8 @@ class Value:
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent.
 
-        The power and its derivative are finite real numbers. 0 ** 0 does not occur.
+        The power and its derivative are finite real numbers. 0 ** 0 does not
+        occur.
         """
         raise NotImplementedError
 
@@ -74,7 +77,9 @@ class Value:
         raise NotImplementedError
 
     def tanh(self) -> Value:
-        """Return the hyperbolic tangent of self. tanh(1000) is 1.0, and tanh(-1000) is -1.0."""
+        """Return the hyperbolic tangent of self. tanh(1000) is 1.0, and
+        tanh(-1000) is -1.0.
+        """
         raise NotImplementedError
 
     def relu(self) -> Value:
@@ -85,18 +90,21 @@ class Value:
         raise NotImplementedError
 
     def backward(self) -> None:
-        """Add the derivative of this Value to the grad of each leaf that it was computed from.
+        """Add the derivative of this Value to the grad of each leaf that it
+        was computed from.
 
-        A leaf is a Value that the caller made with Value(data). The derivative is added to what the
-        grad holds already. A leaf can be the root: its grad, 0.0 before, is 1 afterwards. What the
-        grads of results hold afterwards is up to you.
+        A leaf is a Value that the caller made with Value(data). The derivative
+        is added to what the grad holds already. A leaf can be the root: its
+        grad, 0.0 before, is 1 afterwards. What the grads of results hold
+        afterwards is up to you.
 
-        A chain of 10,000 operations works. The work does not grow with the number of paths: there
-        are 2**40 paths after x = x + x has run forty times.
+        A chain of 10,000 operations works. The work does not grow with the
+        number of paths: there are 2**40 paths after x = x + x has run forty
+        times.
 
-        backward runs once for each result, before any data changes. If it runs on two results,
-        their graphs share only leaves. Before backward, the caller does not set the grad of a
-        result or of the root.
+        backward runs once for each result, before any data changes. If it runs
+        on two results, their graphs share only leaves. Before backward, the
+        caller does not set the grad of a result or of the root.
         """
         raise NotImplementedError
 
@@ -104,8 +112,9 @@ class Value:
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from.
 
-    Do so whatever grad held before, and also where the derivative of root is 0. It also works after
-    root.backward(). Other Values keep their grad, and no data changes. A chain of 10,000 operations
-    works, and the work does not grow with the number of paths.
+    Do so whatever grad held before, and also where the derivative of root is
+    0. It also works after root.backward(). Other Values keep their grad, and
+    no data changes. A chain of 10,000 operations works, and the work does not
+    grow with the number of paths.
     """
     raise NotImplementedError

@@ -24,7 +24,7 @@ from grader.cli.options import PATH, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.files import PACKAGE
-from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
+from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.core.text import now
 from grader.course.course import Course, Lesson
@@ -41,7 +41,7 @@ from grader.course.progress import (
     read_progress,
     update_progress,
 )
-from grader.course.stubs import runnable, without_markers
+from grader.course.stubs import runnable, stub_in, without_markers
 from grader.course.submission import LessonFile, digest, read_submission
 from grader.render.code import Readme
 from grader.render.editors import BEGIN, END, PATTERN
@@ -114,6 +114,8 @@ def make_workspace(
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
     """Return the initial content of a lesson's file: its stub, or a notebook that teaches it."""
     stub = lesson.stub.read_text("utf-8")
+    if tr.lang != ENGLISH:
+        stub = stub_in(load_catalogue(tr.lang, lesson.texts(tr.lang)), stub, lesson.id)
     if path.suffix != SUFFIX:
         how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
         return runnable(stub, how)
@@ -151,7 +153,8 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
         for number, lesson in enumerate(course.lessons, 1)
     )
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
-    return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
+    rules = course.rules_in(tr.lang)
+    return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n{rules}"
 
 
 def show_first_steps(

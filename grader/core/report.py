@@ -185,6 +185,8 @@ class CheckResult(Record):
     """Of a hidden check: what may be said where its inputs are not shown."""
     open_evidence: str | None = None
     """Of a hidden check: ``evidence``, if it shows no value."""
+    asked: str | None = None
+    """Of a failed check: the sentences of the stub or the README that it holds."""
 
     @property
     def own_fault(self) -> bool:

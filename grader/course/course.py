@@ -21,7 +21,7 @@ from grader.core.i18n import load_catalogue
 from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
-from grader.course.lesson_texts import CatalogueCell, read_catalogue
+from grader.course.lesson_texts import CatalogueCell, Promise, read_catalogue, read_contract
 from grader.course.source import Source
 
 HIDDEN = "\n# hidden\n"
@@ -45,7 +45,8 @@ class Lesson:
     """One lesson.
 
     ``names`` are the definitions that the student writes, ``bonus`` those beyond full marks.
-    ``held`` is what a students' bundle holds back; None outside of a bundle.
+    ``everywhere`` are the sentences that hold in every lesson of the course. ``held`` is what a
+    students' bundle holds back; None outside of a bundle.
     """
 
     root: Path
@@ -55,6 +56,7 @@ class Lesson:
     names: tuple[str, ...]
     bonus: tuple[str, ...] = ()
     builds_on: tuple[str, ...] = ()
+    everywhere: tuple[str, ...] = ()
     held: HeldBack | None = None
 
     @property
@@ -127,6 +129,12 @@ class Lesson:
         return path if path.exists() else None
 
     @property
+    def contract(self) -> tuple[Promise, ...]:
+        """What the lesson promises; nothing if it has no ``contract.toml``."""
+        path = self.checks / "contract.toml"
+        return read_contract(path) if path.exists() else ()
+
+    @property
     def mistakes(self) -> tuple[CatalogueCell, ...]:
         return read_catalogue(self.mistakes_file)
 
@@ -155,7 +163,8 @@ class Lesson:
         return LessonSpec(str(self.root), self.id, lang)
 
     def texts(self, lang: str) -> tuple[Path, ...]:
-        return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
+        name = f"{lang}.po"
+        return (LOCALE / name, self.folder.parent / name, self.folder / name)
 
     def hints(self) -> dict[str, list[str]]:
         """Return three steps of hints by name; raise CourseError for a bad ``hints.toml``."""
@@ -184,7 +193,7 @@ MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
 
 @dataclass(frozen=True)
 class Course:
-    """A course: its identity, its lessons in order, its limits."""
+    """A course: its identity, its lessons in order, its limits, what it asks in every lesson."""
 
     root: Path
     id: str
@@ -192,6 +201,7 @@ class Course:
     version: str
     lessons: tuple[Lesson, ...]
     limits: Limits = field(default_factory=Limits)
+    everywhere: tuple[str, ...] = ()
 
     def lesson(self, lesson_id: str) -> Lesson:
         """Return a lesson by id, or by its number in the course; raise UsageError that suggests the
@@ -217,6 +227,15 @@ class Course:
             names=", ".join(ids),
         )
 
+    def rules_in(self, lang: str) -> str:
+        """Return the section of a README that says what holds in every lesson, if anything does."""
+        if not self.everywhere:
+            return ""
+        tr = load_catalogue(lang, self.lessons[0].texts(lang))
+        rules = "\n".join(f"* {tr(rule)}" for rule in self.everywhere)
+        lead = tr("Unless a lesson says otherwise:")
+        return f"\n## {tr('In every lesson')}\n\n{lead}\n\n{rules}\n"
+
     def title_in(self, lang: str) -> str:
         """Return the title in a language that the course's folder has a catalogue for, or as it
         is.
@@ -237,7 +256,7 @@ class Course:
         for lesson in lessons:
             files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]
             files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
-            files += [lesson.checks / "diagnosis.toml"]
+            files += [lesson.checks / "diagnosis.toml", lesson.checks / "contract.toml"]
         return hash_files(self.root, (path for path in files if path.exists()))
 
 
@@ -281,6 +300,7 @@ class CourseEntry(msgspec.Struct, forbid_unknown_fields=True):
     title: Text
     version: Text
     lesson: Annotated[tuple[LessonEntry, ...], msgspec.Meta(min_length=1)]
+    everywhere: tuple[Text, ...] = ()
     limits: dict[str, Any] = {}
 
 
@@ -308,9 +328,12 @@ def load_course(root: Path) -> Course:
         limits = Limits.from_dict(found.limits)
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
-    lessons = tuple(Lesson(root, **msgspec.structs.asdict(entry)) for entry in found.lesson)
+    rules = found.everywhere
+    lessons = tuple(
+        Lesson(root, **msgspec.structs.asdict(entry), everywhere=rules) for entry in found.lesson
+    )
     lessons = _released(path.with_name(RELEASE), lessons)
-    return Course(root, found.id, found.title, found.version, lessons, limits)
+    return Course(root, found.id, found.title, found.version, lessons, limits, rules)
 
 
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:

@@ -31,7 +31,8 @@ from grader.core.files import read_toml
 from grader.core.report import read
 from grader.course.source import defined_names, is_docstring
 
-TASKS = "## Your tasks"
+ASKING = ("## Your tasks", "## What the checks ask")
+"""The sections of a README that ask for something."""
 DOCUMENTED = ast.FunctionDef | ast.ClassDef
 SENTENCE = re.compile(r"\S.*?(?:(?<!e\.g)(?<!i\.e)[.?!][)*`\"]*(?=\s|$)|$)", re.DOTALL)
 BULLET = re.compile(r"\s*[*-] ")
@@ -39,9 +40,9 @@ BULLET = re.compile(r"\s*[*-] ")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What ``contract.toml`` says about one promise: sentences of stub and README, the checks that
-    hold it, wrong answers that break it alone, accepted answers that it allows, or why no check
-    holds it.
+    """What ``contract.toml`` says about one promise: sentences of the stub, the README, or what
+    holds in every lesson; the checks that hold it, wrong answers that break it alone, accepted
+    answers that it allows, or why no check holds it. A failed check quotes the first sentence.
     """
 
     says: tuple[str, ...]
@@ -97,9 +98,10 @@ def stub_sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]
 
 
 def task_sentences(readme: str) -> Iterator[str]:
-    """Yield the sentences of a README's section "Your tasks"."""
-    _, _, rest = readme.partition(f"\n{TASKS}\n")
-    yield from sentences_in(re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0])
+    """Yield the sentences of the README's sections that ask for something."""
+    for heading in ASKING:
+        _, _, rest = readme.partition(f"\n{heading}\n")
+        yield from sentences_in(re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0])
 
 
 def sentences_in(text: str) -> Iterator[str]:

@@ -14,11 +14,24 @@ file that one definition depends on.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
+from collections.abc import Callable, Iterator
+
+from rich.cells import cell_len
 
 from grader.core.errors import CourseError
+from grader.core.i18n import Catalogue
+from grader.course.lesson_texts import DOCUMENTED, compared_form, sentences_in
 from grader.course.source import Source, defined_names, first_line, is_docstring
 
+WIDTH = 79
+"""Columns of a stub: a terminal's, less one for the sign of an editor."""
+HEADER = (
+    "Run `grade {lesson}` to check your work, `grade hint {lesson}` for a hint.",
+    "What holds in every lesson is in ../README.md.",
+)
+QUOTES = '"""'
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 NOT_WRITTEN = "raise NotImplementedError"
 
@@ -71,6 +84,64 @@ def runnable(stub: str, message: str) -> str:
         return stub
     text = json.dumps(message, ensure_ascii=False)
     return f'{stub.rstrip()}\n\n\nif __name__ == "__main__":\n    print({text})\n'
+
+
+def header(lesson: str) -> str:
+    """Return the sentences with which the first docstring of each stub ends."""
+    return " ".join(HEADER).format(lesson=lesson)
+
+
+def stub_in(tr: Catalogue, stub: str, lesson: str) -> str:
+    """Return a stub in another language: docstrings and comments, sentence by sentence."""
+    known = {compared_form(text): said for text, said in tr.texts.items()}
+    known |= {compared_form(one.format(lesson=lesson)): tr(one, lesson=lesson) for one in HEADER}
+
+    def said(sentence: str) -> str:
+        return known.get(compared_form(sentence)) or tr(sentence)
+
+    lines = stub.splitlines()
+    for start, end, indent, text, opening in _texts(stub):
+        mark = indent if opening else "# "
+        blocks = (opening + text).split("\n\n")
+        wrapped = "\n\n".join(_said(block, said, WIDTH - len(mark)) for block in blocks)
+        if opening:
+            fits = "\n" not in wrapped and cell_len(indent + wrapped) + len(opening) <= WIDTH
+            wrapped += opening if fits else f"\n{opening}"
+        lines[start:end] = [f"{mark}{line}".rstrip() for line in wrapped.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _texts(stub: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield docstrings and comments at the top level, the last first: their lines, from and up to,
+    their indentation, their text, and the quotes of a docstring.
+    """
+    lines, found = stub.splitlines(), []
+    tree = ast.parse(stub)
+    for node in (tree, *(one for one in ast.walk(tree) if isinstance(one, DOCUMENTED))):
+        if node.body and is_docstring(node.body[0]):
+            at, text = node.body[0], ast.get_docstring(node) or ""
+            found.append((at.lineno - 1, at.end_lineno or 0, " " * at.col_offset, text, QUOTES))
+    for is_comment, group in itertools.groupby(enumerate(lines), lambda one: one[1][:1] == "#"):
+        if is_comment:
+            block = list(group)
+            text = "\n".join(line[1:].removeprefix(" ") for _, line in block)
+            found.append((block[0][0], block[-1][0] + 1, "", text, ""))
+    yield from sorted(found, reverse=True)
+
+
+def _said(block: str, said: Callable[[str], str], width: int) -> str:
+    """Return a paragraph in the other language, wrapped; code and lists as they are."""
+    if any(line.startswith(("    ", "* ", "- ")) for line in block.splitlines()):
+        return block
+    opening = QUOTES if block.startswith(QUOTES) else ""
+    sentences = map(said, sentences_in(block.removeprefix(opening)))
+    lines = [""]
+    for word in f"{opening}{' '.join(sentences)}".split(" "):
+        if lines[-1] and cell_len(f"{lines[-1]} {word}") > width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".lstrip()
+    return "\n".join(lines)
 
 
 def replacement(region: list[str], indent: str) -> list[str]:

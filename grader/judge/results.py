@@ -9,7 +9,7 @@ that no answer fills reports and gradebooks.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson, check_names
-from grader.course.lesson_texts import read_mistakes
+from grader.course.lesson_texts import Promise, read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
 from grader.judge.common_mistakes import COMMON
@@ -58,6 +58,7 @@ class Results:
         self.reference = reference
         self.hints = lesson.hints()
         self.hidden = frozenset(check_names(lesson.hidden_checks))
+        self.asked = asked_by_check(lesson.contract)
         self.mistakes = load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
@@ -74,7 +75,9 @@ class Results:
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
-        hidden = check.item.name.partition("[")[0] in self.hidden
+        name = check.item.name.partition("[")[0]
+        hidden = name in self.hidden
+        asked = self.asked.get(name, ()) if verdict.outcome is Outcome.FAILED else ()
         said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
@@ -93,6 +96,7 @@ class Results:
             bonus=spec.bonus,
             hidden=hidden,
             message=fill_text(verdict.message, facts, tr) if verdict.message else None,
+            asked=" ".join(map(tr, asked)).replace("`", "") or None,
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
@@ -133,6 +137,15 @@ class Results:
                 if found:
                     return replace(found, by=way), trouble
         return None, trouble
+
+
+def asked_by_check(contract: Iterable[Promise]) -> dict[str, tuple[str, ...]]:
+    """Return the sentences that each check holds, by its name: the first of each promise."""
+    asked: dict[str, tuple[str, ...]] = {}
+    for promise in contract:
+        for name in promise.terms.checks:
+            asked[f"test_{name}"] = (*asked.get(f"test_{name}", ()), promise.terms.says[0])
+    return asked
 
 
 def title(item: pytest.Item) -> str:

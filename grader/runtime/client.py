@@ -199,7 +199,8 @@ def lesson_key(lesson: Lesson, lang: str) -> str:
     """Return a hash of a lesson, its language, and of when its files were last changed."""
     files = [lesson.stub, lesson.solution, lesson.folder / "hints.toml", *lesson.texts(lang)]
     files += [lesson.mistakes_file, lesson.near_misses_file, lesson.accepted_file]
-    files += [lesson.checks / "diagnosis.toml", *sorted(lesson.checks.glob("*.py"))]
+    files += [lesson.checks / "diagnosis.toml", lesson.checks / "contract.toml"]
+    files += sorted(lesson.checks.glob("*.py"))
     states = [(str(file), file.stat()) for file in files if file.exists()]
     changed = [(name, state.st_mtime_ns, state.st_size) for name, state in states]
     return hashlib.sha256(repr((lesson, lang, changed)).encode()).hexdigest()

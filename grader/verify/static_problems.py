@@ -14,16 +14,10 @@ from dataclasses import dataclass
 
 from grader.core.i18n import ENGLISH, load_catalogue, placeholders
 from grader.course.course import Lesson
-from grader.course.lesson_texts import (
-    Promise,
-    compared_form,
-    read_contract,
-    stub_sentences,
-    task_sentences,
-)
+from grader.course.lesson_texts import Promise, compared_form, stub_sentences, task_sentences
 from grader.course.scaffold import MARK, placeholders_in
 from grader.course.source import Source
-from grader.course.stubs import stub_of
+from grader.course.stubs import header, stub_in, stub_of
 from grader.verify.case_result import Found
 
 CHECK_FILES = {
@@ -65,6 +59,8 @@ def static_problems(lesson: Lesson) -> Iterator[str]:
         )
     if not (lesson.folder / "README.md").exists():
         yield "there is no README.md"
+    if lesson.everywhere and compared_form(header(lesson.id)) not in compared_form(marked):
+        yield f"the solution's first docstring should end with: {header(lesson.id)}"
     hints = lesson.hints()
     definitions = Source(marked, lesson.filename).definitions
     for name in (*lesson.names, *lesson.bonus):
@@ -84,7 +80,7 @@ def static_problems(lesson: Lesson) -> Iterator[str]:
 
 def contract_problems(lesson: Lesson) -> Iterator[str]:
     """Yield the problems that can be found without grading."""
-    promises = contract_of(lesson)
+    promises = lesson.contract
     if not promises:
         return
     yield from _sentence_problems(lesson, promises)
@@ -112,18 +108,13 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
         yield f"the check {name} holds no promise"
 
 
-def contract_of(lesson: Lesson) -> tuple[Promise, ...]:
-    """Return the promises of a lesson; none if it has no ``contract.toml``."""
-    path = lesson.checks / "contract.toml"
-    return read_contract(path) if path.exists() else ()
-
-
 def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[str]:
     names = (*lesson.names, *lesson.bonus)
     readme = (lesson.folder / "README.md").read_text("utf-8")
     stub_text = lesson.stub.read_text("utf-8")
     stub = [(name, compared_form(text)) for name, text in stub_sentences(stub_text, names)]
     tasks = [compared_form(text) for text in task_sentences(readme)]
+    everywhere = [compared_form(text) for text in lesson.everywhere]
     promised = {
         (promise.about, compared_form(text)) for promise in promises for text in promise.terms.says
     }
@@ -135,7 +126,7 @@ def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[
         if text not in anywhere and MARK not in text:
             yield f"no promise quotes the README's sentence: {text}"
     for name, text in sorted(promised - set(stub)):
-        if text not in tasks:
+        if text not in tasks and text not in everywhere:
             yield f"neither the stub of {name} nor the README says: {text}"
 
 
@@ -163,6 +154,10 @@ def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:
     tr = load_catalogue(lang, lesson.texts(lang))
     for text in itertools.chain((lesson.title, lesson.summary), *lesson.hints().values()):
         tr(text)
+    for promise in lesson.contract:
+        tr(promise.terms.says[0])
+    if lesson.stub.exists():
+        stub_in(tr, lesson.stub.read_text("utf-8"), lesson.id)
     for text in sorted(tr.missing):
         if MARK not in text:
             yield f"not translated: {text!r}"
@@ -176,7 +171,7 @@ def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:
 
 def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:
     """Return each promise that has checks, with its points and what breaks it alone."""
-    promises = [promise for promise in contract_of(lesson) if promise.terms.checks]
+    promises = [promise for promise in lesson.contract if promise.terms.checks]
     graded = next((runs for case, runs in found.items() if case.kind == "solution"), {})
     points = {name: worth for finding in graded.values() for name, worth in finding.points}
     shares = [name for promise in promises for name in promise.terms.checks]
@@ -199,7 +194,7 @@ def unbroken_problems(lesson: Lesson, held: Sequence[HeldPromise], found: Found)
     seed.
     """
     failed = _failed_checks(found)
-    named = {promise.name: promise.terms.broken_by for promise in contract_of(lesson)}
+    named = {promise.name: promise.terms.broken_by for promise in lesson.contract}
     for promise in (one for one in held if not one.shown_by):
         tried = []
         for name in named[promise.name]:

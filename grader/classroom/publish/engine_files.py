@@ -124,7 +124,8 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
         yield lesson.solution
         yield from lesson.folder.glob("hints.toml")
         yield from sorted(lesson.folder.glob("*.po"))
-        yield from sorted([*lesson.checks.glob("*.py"), *lesson.checks.glob("diagnosis.toml")])
+        for pattern in ("*.py", "contract.toml", "diagnosis.toml"):
+            yield from sorted(lesson.checks.glob(pattern))
 
 
 def refuse_bundle(

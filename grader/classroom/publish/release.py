@@ -23,7 +23,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,7 @@ from grader.course.course import (
     check_names,
     load_course,
 )
-from grader.course.lesson_texts import translatable
+from grader.course.lesson_texts import Promise, translatable
 from grader.course.source import first_line
 from grader.course.stubs import BEGIN, END, STUB, runnable
 from grader.course.submission import LessonFile
@@ -126,7 +126,7 @@ def front_pages(course: Course, released: Sequence[Released]) -> Iterator[tuple[
             held_points=f"{held_points:g}",
             held_checks=sum(one.held.checks for one in released),
         )
-        yield name, text
+        yield name, text + course.rules_in(lang)
 
 
 def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
@@ -162,6 +162,8 @@ def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     shipped = checks_to_hand_out(lesson)
     for name, text in shipped.items():
         yield f"{checks}/{name}", without_names(text, names)
+    if lesson.contract:
+        yield f"{checks}/contract.toml", contract_without(lesson.contract, names)
     yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
     hints = lesson.hints()
     later = [step for hint in hints.values() for step in hint[steps:]]
@@ -358,6 +360,17 @@ def copied_region(text: str, solution: str, *, whole_lines: bool = False) -> str
     edge = "\n" if whole_lines else ""
     copied = (one for one in regions(solution) if edge + "\n".join(one) + edge in stripped)
     return next((region[0] for region in copied), None)
+
+
+def contract_without(contract: Iterable[Promise], hidden: Collection[str]) -> str:
+    """Return ``contract.toml`` for the checks that are handed out, without the answers it names."""
+    tables = []
+    for promise in contract:
+        checks = [name for name in promise.terms.checks if f"test_{name}" not in hidden]
+        if checks:
+            says = json.dumps(promise.terms.says, ensure_ascii=False)
+            tables.append(f"[{promise.name}]\nsays = {says}\nchecks = {json.dumps(checks)}\n")
+    return "\n".join(tables)
 
 
 def hints_without(hints: Mapping[str, list[str]], secret: frozenset[str]) -> str:

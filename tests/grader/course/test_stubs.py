@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from grader.core.errors import CourseError
+from grader.core.i18n import Catalogue
 from grader.course.course import Course
-from grader.course.stubs import compose, stub_of, without_markers
+from grader.course.stubs import compose, stub_in, stub_of, without_markers
 
 SOLUTION = '''"""A lesson."""
 
@@ -138,6 +139,53 @@ def test_the_stub_on_disk_is_generated_by_the_same_rule(small_course: Course) ->
     lesson = small_course.lesson("tiny")
     solution = lesson.solution.read_text("utf-8")
     assert lesson.stub.read_text("utf-8") == stub_of(solution, name="tiny.py")
+
+
+def test_a_stub_is_translated_sentence_by_sentence() -> None:
+    """Docstrings and comments are translated and wrapped; code, and what has no translation, stays
+    as it is. Backticks may differ.
+    """
+    stub = '''"""tiny: small. Run `grade tiny` to check your work, `grade hint tiny` for a hint."""
+
+# Twice the number. Stays.
+LIMIT = 20  # Twice the number.
+
+
+def double(x):
+    """Return `x` twice.
+
+    Twice the number.
+
+        double(2)  # Twice the number.
+    """
+'''
+    said = {"Twice the number.": "수의 두 배. " * 8 + "끝.", "Return x twice.": "두 배를 반환."}
+    run = "Run `grade {lesson}` to check your work, `grade hint {lesson}` for a hint."
+    tr = Catalogue("ko", said | {run: "`grade {lesson}`로 채점."})
+    assert (
+        stub_in(tr, stub, "tiny")
+        == '''"""tiny: small. `grade tiny`로 채점."""
+
+# 수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배. 수의
+# 두 배. 수의 두 배. 끝. Stays.
+LIMIT = 20  # Twice the number.
+
+
+def double(x):
+    """두 배를 반환.
+
+    수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배. 수의 두 배.
+    수의 두 배. 수의 두 배. 끝.
+
+        double(2)  # Twice the number.
+    """
+'''
+    )
+    assert tr.missing == {
+        "tiny: small.",
+        "Stays.",
+        "What holds in every lesson is in ../README.md.",
+    }
 
 
 @pytest.mark.parametrize(

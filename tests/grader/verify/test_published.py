@@ -13,7 +13,6 @@ from packaging.version import Version
 
 from grader.course.course import Lesson, check_names, find_course, load_course
 from grader.verify.case_result import spoiler_pairs
-from grader.verify.static_problems import contract_of
 
 ROOT = find_course()
 COURSE = load_course(ROOT)
@@ -60,7 +59,7 @@ def test_the_table_has_every_lesson_in_order() -> None:
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_a_row_counts_the_lessons_files(lesson: Lesson) -> None:
     checks, mistakes, near_misses, accepted = counts(lesson)
-    promises = sum(bool(one.terms.checks) for one in contract_of(lesson))
+    promises = sum(bool(one.terms.checks) for one in lesson.contract)
     several = (mistakes, mistakes, near_misses, accepted, promises)
     assert ROWS[lesson.id] == [str(checks), *(f"{number} of {number}" for number in several)]
 
