@@ -16,9 +16,8 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import unicodedata
 from collections.abc import Callable, Iterator
-
-from rich.cells import cell_len
 
 from grader.core.errors import CourseError
 from grader.core.i18n import Catalogue
@@ -105,7 +104,7 @@ def stub_in(tr: Catalogue, stub: str, lesson: str) -> str:
         blocks = (opening + text).split("\n\n")
         wrapped = "\n\n".join(_said(block, said, WIDTH - len(mark)) for block in blocks)
         if opening:
-            fits = "\n" not in wrapped and cell_len(indent + wrapped) + len(opening) <= WIDTH
+            fits = "\n" not in wrapped and columns(indent + wrapped) + len(opening) <= WIDTH
             wrapped += opening if fits else f"\n{opening}"
         lines[start:end] = [f"{mark}{line}".rstrip() for line in wrapped.splitlines()]
     return "\n".join(lines) + "\n"
@@ -137,11 +136,16 @@ def _said(block: str, said: Callable[[str], str], width: int) -> str:
     sentences = map(said, sentences_in(block.removeprefix(opening)))
     lines = [""]
     for word in f"{opening}{' '.join(sentences)}".split(" "):
-        if lines[-1] and cell_len(f"{lines[-1]} {word}") > width:
+        if lines[-1] and columns(f"{lines[-1]} {word}") > width:
             lines.append(word)
         else:
             lines[-1] = f"{lines[-1]} {word}".lstrip()
     return "\n".join(lines)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes; Korean letters take two."""
+    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
 
 
 def replacement(region: list[str], indent: str) -> list[str]:

@@ -217,7 +217,7 @@ class Lines:
         """Yield the details of a failure: cause, line, expected value, figures."""
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
-        if check.asked:
+        if check.asked and not check.evidence:
             yield Text.assemble((tr("The lesson asks") + ": ", "dim"), clean(check.asked))
         if check.evidence:
             named = clean(". ".join(filter(None, told_once(check))))
