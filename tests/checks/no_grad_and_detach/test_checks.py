@@ -14,6 +14,7 @@ from grader.authoring import (
     assert_gradient,
     assert_tensor,
     assert_that,
+    assert_tuple,
     check,
     fail,
     graphs_figure,
@@ -246,22 +247,11 @@ def second_stage(student: Student, first: Any, second: Any, x: Tensor) -> Any:
 def assert_pair(seen: Facts, figures: list[Any], *, exact: bool = False) -> None:
     """Require the two gradients, in this order."""
     result, wants = seen["result"], (seen["at_x"], seen["at_w"])
-    facts = {**seen, "type": type_name(result)}
-    details = {"expected": wants, "actual": result, "facts": facts, "figures": figures}
-    if result is None:
-        message = (
-            "split_backward returned None instead of a tuple of two tensors: is a return missing?"
-        )
-        fail(message, **details)
-    message = "split_backward returned {type} instead of a tuple of two tensors"
-    assert_that(isinstance(result, tuple), message, **details)
-    facts["count"] = len(result)
-    assert_that(len(result) == 2, "the tuple should have two entries, not {count}", **details)
+    details = {"judge": assert_gradient, "exact": exact, "figures": figures}
+    assert_tuple(result, 2, expected=wants, facts=seen, figures=figures)
     messages = "the gradient at x is wrong", "the gradient at w is wrong"
     for got, want, message in zip(result, wants, messages, strict=True):
-        assert_values(
-            got, want, message, facts, exact=exact, judge=assert_gradient, figures=figures
-        )
+        assert_values(got, want, message, seen, **details)
 
 
 @check(points=0.5, about="split_backward")
@@ -539,9 +529,9 @@ def test_any_shape_goes_through_both_stages(student: Student, draw: RandomInputs
     shapes = ((), (0, 3), (2, 1, 2, 1, draw.integer(2, 4)))
     for at, first, second in (
         (x, program(lambda x, rows: (x * a).sin() * rows + x**2 * b, parameters=[rows]), wave),
-        (x, program(lambda x: (x**2).sum()), program(lambda w: w * w.sin())),
         (strided.requires_grad_(), program(lambda x: x.t() * x.t()), wave),
         *((leaf(draw, *shape, dtype=torch.float64), CUBE, wave) for shape in shapes),
+        (x, program(lambda x: (x**2).sum()), program(lambda w: w * w.sin())),
     ):
         assert_pair(*stages(student, draw, first, second, at), exact=True)
 
@@ -617,7 +607,8 @@ def test_the_loss_takes_any_tensors(student: Student, draw: RandomInputs) -> Non
         (draw.tensor(requires_grad=True), draw.tensor(requires_grad=True)),
     ):
         draw.given(online=online, target=target)
-        got, want = student.bootstrap_loss(online, target), ((online - target) ** 2).mean()
+        want = ((online - target) ** 2).mean()
+        got = student.bootstrap_loss(online, target)
         assert_values(got, want, NOT_THE_MEAN, {}, exact=True)
 
 

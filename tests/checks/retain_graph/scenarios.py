@@ -53,10 +53,11 @@ def passes(student, name, f, x, held):
     arrived, stored = [], []
     start = x.view_as(x)  # in torch 2.6 some passes do not run the hooks of a leaf
     start.register_hook(lambda grad: arrived.append(1))
-    losses, given = made_by(f, start)
+    made = f(start)
+    several = isinstance(made, tuple)
     x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
-    result = getattr(student, name)(given, x)
+    result = getattr(student, name)(list(made) if several else made, x)
     places = {tensor.untyped_storage().data_ptr() for tensor in stored}
     return {
         "passes": len(arrived),
@@ -65,23 +66,8 @@ def passes(student, name, f, x, held):
             isinstance(item, torch.Tensor) and item.untyped_storage().data_ptr() in places
             for item in (result if isinstance(result, tuple) else (result,))
         ],
-        "further": [further(loss, x) for loss in losses],
+        "further": [further(loss, x) for loss in (made if several else [made])],
     }
-
-
-def left(student, name, f, x, which):
-    """The graph of a loss as a function leaves it."""
-    from grader.authoring import trace
-
-    losses, given = made_by(f, x)
-    getattr(student, name)(given, x)
-    return trace(losses[which], {"x": x, "loss": losses[which]})
-
-
-def made_by(f, x):
-    """The losses that f makes of x, and as what a function gets them."""
-    made = f(x)
-    return (made, list(made)) if isinstance(made, tuple) else ([made], made)
 
 
 def further(loss, x):

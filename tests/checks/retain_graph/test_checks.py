@@ -13,6 +13,7 @@ from grader.authoring import (
     assert_equal,
     assert_gradient,
     assert_that,
+    assert_tuple,
     check,
     differs,
     fail,
@@ -136,15 +137,13 @@ def assert_both_in_grad(seen: dict[str, Any], near: dict[str, float] | None = No
 def assert_apart(seen: dict[str, Any], near: dict[str, float] | None = None) -> None:
     """Require of two_fresh_gradients a tuple of two, each the gradient of one pass."""
     result, one = seen["result"], seen["one"]
-    facts = {**seen, "type": type_name(result)}
-    details = {"expected": (one, one), "actual": result, "facts": facts}
-    message = "returned {type}, expected a tuple of two Tensors"
-    assert_that(isinstance(result, tuple), message, **details)
-    facts["count"] = len(result)
-    message = "the tuple holds {count} values, expected two Tensors"
-    assert_that(len(result) == 2, message, **details)
-    assert_close(seen, result[0], one, "the first result is not the gradient of one pass", near)
-    assert_close(seen, result[1], one, "the second result is not the gradient of one pass", near)
+    assert_tuple(result, 2, expected=(one, one), facts=seen)
+    messages = (
+        "the first result is not the gradient of one pass",
+        "the second result is not the gradient of one pass",
+    )
+    for got, message in zip(result, messages, strict=True):
+        assert_close(seen, got, one, message, near)
 
 
 def assert_sum(seen: dict[str, Any], near: dict[str, float] | None = None) -> None:
@@ -354,11 +353,12 @@ def assert_freed(
 def left_behind(student: Student, name: str, f: Any, x: Tensor, which: int) -> Any:
     """Return the graph of a loss as the student's function leaves it, beside a freed one."""
     at = x.detach().clone().requires_grad_()
-    made = f(at)
-    loss = made if f.single else made[which]
-    loss.backward()
-    seen = student.observe("left", name, f, x, which)
-    return graphs_figure(seen, trace(loss, {"x": at, "loss": loss}))
+    losses = [f(at)] if f.single else f(at)
+    losses[which].backward()
+    names = ["loss"] if f.single else [f"losses[{k}]" for k in range(len(losses))]
+    args, root = ["loss" if f.single else names, "x"], names[which]
+    seen = student.observe("graph", name, ["x", *names], [x], build=f, args=args, root=root)
+    return graphs_figure(seen, trace(losses[which], {"x": at, root: losses[which]}))
 
 
 @check(
