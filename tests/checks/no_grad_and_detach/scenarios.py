@@ -43,13 +43,12 @@ def prediction(student, f, x, through, enabled, fails=False):
 
 
 def called(student, name, names, make, inputs, after=None):
-    """What a function returned for what ``make`` gives for the inputs, or for the inputs. Arguments
-    and inputs, by these names, before and afterwards; whether the arguments' nodes are the same;
-    and gradients at the inputs: of the result, of each argument, and of what ``after`` makes of
-    arguments and result.
+    """What a function returned for what ``make`` gives for the inputs. Arguments and inputs, by
+    these names, before and afterwards; whether the arguments' nodes are the same; and gradients at
+    the inputs: of the result, of each argument, and of what ``after`` makes of both.
     """
-    given = list(inputs) if make is None else tensors_in([make(*inputs)])
-    tensors = given if make is None else [*given, *inputs]
+    given = tensors_in([make(*inputs)])
+    tensors = [*given, *inputs]
     before, nodes = [state(t) for t in tensors], [t.grad_fn for t in given]
     result = getattr(student, name)(*given)
     states = zip(before, [state(t) for t in tensors], strict=True)

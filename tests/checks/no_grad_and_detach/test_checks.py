@@ -20,12 +20,11 @@ from grader.authoring import (
     graphs_figure,
     program,
     trace,
-    type_name,
 )
 
 Facts = dict[str, Any]
 F32 = torch.float32
-CUBE = program(lambda x: x**3)
+CUBE, ITSELF = program(lambda x: x**3), program(lambda x: x)
 POINTS = torch.tensor([-3.0, -0.25, 0.0, 0.5, 4.0])
 TIMES_NUMBERS = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
 DOT_NUMBERS = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])
@@ -160,12 +159,10 @@ def cut(
     *,
     exact: bool = False,
 ) -> Facts:
-    """Return what is seen of a call of cut on y, made of x, or x itself; require its value."""
+    """Return what is seen of a call of cut on y, made of x; require its value."""
     _ = student.cut
-    y = draw.given(y=x if make is None else make(x))
-    names = ["y"] if make is None else ["y", "x"]
-    seen = student.observe("called", "cut", names, make, [x], after)
-    seen["type"] = type_name(seen["result"])
+    y = draw.given(y=make(x))
+    seen = student.observe("called", "cut", ["y", "x"], make, [x], after)
     message = "the result does not have the values of y"
     assert_values(seen["result"], y.detach(), message, seen, exact=exact)
     return seen
@@ -173,9 +170,8 @@ def cut(
 
 def graph_of_cut(student: Student, make: Any, x: Tensor, then: Any = None) -> Any:
     """The graph behind what cut returned, or what is computed from it."""
-    names = [*(["y"] if make is None else ["x", "y"]), "cut(y)", "z"]
+    names, y = ["x", "y", "cut(y)", "z"], make(x)
     seen = student.observe("graph", "cut", names, [x], build=make, then=then)
-    y = x if make is None else make(x)
     return without_graph(seen, "z" if then else "cut(y)", then(y) if then else y)
 
 
@@ -438,20 +434,19 @@ def test_y_is_left_as_it_is(student: Student, draw: RandomInputs) -> None:
     for x, make in (
         (leaf(draw, 3), draw.elementwise()),
         (leaf(draw, 2, 2), draw.elementwise()),
-        (leaf(draw, 3), None),
+        (leaf(draw, 3), ITSELF),
     ):
         seen = cut(student, draw, make, x)
         assert_unchanged(seen, figures=[partial(left_alone, student, make, x)])
-        assert_graphs_stay(seen, "y", [x if make is None else make(x)], [x])
+        assert_graphs_stay(seen, "y", [make(x)], [x])
 
 
 def left_alone(student: Student, make: Any, x: Tensor) -> Any:
     """The graph behind y after cut(y), beside that before."""
-    at = fresh(x)
-    y = at if make is None else make(at)
-    names = ["y"] if make is None else ["x", "y"]
+    at, names = fresh(x), ["x", "y"]
+    y = make(at)
     seen = student.observe("graph", "cut", names, [x], build=make, root="y")
-    return graphs_figure(seen, trace(y, dict(zip(names, [at, y][-len(names) :], strict=True))))
+    return graphs_figure(seen, trace(y, {"x": at, "y": y}))
 
 
 @check(points=0.5, about="cut", needs=CUT)
@@ -473,10 +468,10 @@ def test_cut_takes_any_tensor(student: Student, draw: RandomInputs) -> None:
     exactly = {"requires_grad": True, "digits": None}
     for x, make in (
         (draw.noncontiguous(2, 3, **exactly), program(lambda x: x.t())),
-        (draw.tensor(**exactly), None),
+        (draw.tensor(**exactly), ITSELF),
         (draw.tensor(dtype=F32, **exactly), draw.elementwise()),
         (draw.tensor(0, 3, requires_grad=True), draw.elementwise()),
-        (draw.tensor(3), None),
+        (draw.tensor(3), ITSELF),
         (draw.tensor(*draw.shapes()[-1], requires_grad=True), draw.elementwise()),
     ):
         seen = cut(student, draw, make, x, exact=True)
@@ -550,12 +545,12 @@ def drawn_networks(draw: RandomInputs) -> Any:
 def loss_of(
     student: Student, draw: RandomInputs, make: Any, inputs: Sequence[Tensor], names: str
 ) -> Facts:
-    """Return what is seen of a call of bootstrap_loss on online and target, made of the inputs, or
-    the inputs themselves; require its value.
+    """Return what is seen of a call of bootstrap_loss on online and target, made of the inputs;
+    require its value.
     """
-    online, target = inputs if make is None else make(*inputs)
+    online, target = make(*inputs)
     draw.given(online=online.detach(), target=target.detach())
-    known = ["online", "target", *([] if make is None else names)]
+    known = ["online", "target", *names]
     seen = student.observe("called", "bootstrap_loss", known, make, list(inputs))
     assert_values(seen["result"], ((online - target) ** 2).mean(), NOT_THE_MEAN, seen)
     return seen
@@ -658,12 +653,12 @@ def test_only_the_online_side_of_one_graph_learns(student: Student, draw: Random
 def test_target_keeps_its_graph(student: Student, draw: RandomInputs) -> None:
     """online and target keep their values and graphs"""
     leaves = [leaf(draw, 4, dtype=torch.float64) for _ in range(2)]
+    themselves = program(lambda a, b: (a, b), inputs=2)
     for make, inputs in (
         (drawn_networks(draw), leaves),
-        (None, leaves),
-        (None, [one.detach() for one in leaves]),
+        (themselves, leaves),
+        (themselves, [one.detach() for one in leaves]),
     ):
         seen = loss_of(student, draw, make, inputs, "ab")
         assert_unchanged(seen)
-        tensors = inputs if make is None else make(*inputs)
-        assert_graphs_stay(seen, "online target", tensors, inputs)
+        assert_graphs_stay(seen, "online target", make(*inputs), inputs)
