@@ -65,7 +65,7 @@ def assert_values(
     near = {"rtol": 1e-4, "atol": 1e-6}
     if exact:
         near = {} if want.dtype is F32 else {"rtol": 1e-9, "atol": 1e-9}
-    elif isinstance(got, Tensor):
+    elif isinstance(got, Tensor) and got.dtype != want.dtype:
         got = got.to(want.dtype)
     judge(got, want.detach(), message, facts=seen, figures=figures, **near)
 
@@ -103,8 +103,7 @@ def predicted(
     _ = student.predict  # a file without it is told so, and what it defines instead
     shown = x if through is None else through(x)
     draw.given(f=f, **parameters(f), x=shown, **{"torch.is_grad_enabled()": enabled})
-    seen = student.observe("prediction", f, x, through, enabled)
-    seen["enabled"] = enabled
+    seen = {"enabled": enabled, **student.observe("prediction", f, x, through, enabled)}
     assert_values(seen["result"], f(shown).detach(), "the result is not f(x)", seen, exact=exact)
     return seen
 
@@ -389,8 +388,8 @@ def test_the_mode_is_back_when_f_raises(student: Student, draw: RandomInputs) ->
     for enabled in (True, False):
         x = leaf(draw, 3)
         draw.given(x=x, f="raise ValueError(…)", **{"torch.is_grad_enabled()": enabled})
-        seen = student.observe("prediction", drawn_layer(draw), x, None, enabled, fails=True)
-        seen |= {"enabled": enabled, "kind": "ValueError"}
+        found = student.observe("prediction", drawn_layer(draw), x, None, enabled, fails=True)
+        seen = {"enabled": enabled, "kind": "ValueError", **found}
         if seen["raised"] is None:
             message = "f raised {kind}, but predict returned instead of raising it"
             fail(message, actual=seen["result"], facts=seen)
