@@ -1,8 +1,9 @@
 """Write what the documentation takes from the program: the page of all commands, the counts of
 checks and answers, and the pictures.
 
-``python tests/documentation.py`` writes ``grader/docs/commands.md``, which ``--print`` prints, and
-the numbers of ``tests/README.md`` that can be counted without grading.
+``python tests/documentation.py`` writes ``grader/docs/commands.md``, which ``--print`` prints, the
+table of lessons in ``exercises/README.md``, and the numbers of ``tests/README.md`` that can be
+counted without grading.
 ``--pictures`` (``make pictures``) also grades a known wrong answer and writes
 ``grader/docs/pictures``: the terminal as SVG by rich, the page as PNG by Chromium, which has to be
 installed.
@@ -33,6 +34,7 @@ from grader.verify.case_result import spoiler_pairs
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, PROOFS = ROOT / "grader" / "docs", ROOT / "tests" / "README.md"
+COURSE_README = ROOT / "exercises" / "README.md"
 PINNED = dict(
     line.split("==")
     for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
@@ -64,6 +66,31 @@ def help_texts() -> Iterator[tuple[str, str]]:
             words = [name] if name else []
             said = runner.invoke(cli, [*words, "--help"], prog_name="grade", terminal_width=COLUMNS)
             yield " ".join(["grade", *words]), said.output
+
+
+LESSONS = re.compile(r"^\| part \| lesson \|.*\n(?:\|.*\n)+", re.MULTILINE)
+"""The table of lessons."""
+
+
+def with_lessons(text: str, course: Course) -> str:
+    """Return the text of ``exercises/README.md`` with the lessons of today."""
+    rows = [
+        "| part | lesson | what it is about | builds on | takes about |",
+        "|---|---|---|---|---|",
+    ]
+    for group in course.groups:
+        for name in group.lessons:
+            lesson = course.lesson(name)
+            core = " (core)" if name in course.core else ""
+            cells = [
+                group.title if name == group.lessons[0] else "",
+                f"[{name}]({name}/README.md){core}",
+                lesson.summary.removesuffix("."),
+                ", ".join(lesson.builds_on),
+                f"{lesson.minutes} min",
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+    return LESSONS.sub("\n".join(rows) + "\n", text)
 
 
 ROW = re.compile(r"^\| [a-z]\w* \| \d+ \| .* of .* \|\n", re.MULTILINE)
@@ -171,6 +198,8 @@ def main(words: list[str]) -> None:
         print(commands_page(), end="")
         return
     COMMANDS.write_text(commands_page(), "utf-8", newline="\n")
+    lessons = with_lessons(COURSE_README.read_text("utf-8"), load_course(find_course()))
+    COURSE_README.write_text(lessons, "utf-8", newline="\n")
     proofs = with_counts(PROOFS.read_text("utf-8"), load_course(find_course()))
     PROOFS.write_text(proofs, "utf-8", newline="\n")
     if "--pictures" in words:

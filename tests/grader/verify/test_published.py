@@ -33,6 +33,14 @@ def test_the_numbers_are_counted() -> None:
     assert documentation.with_counts(TEXT, COURSE) == TEXT
 
 
+def test_the_courses_readme_has_all_lessons() -> None:
+    """If this fails, run ``python tests/documentation.py``. Each lesson is in one group."""
+    text = documentation.COURSE_README.read_text("utf-8")
+    assert documentation.with_lessons(text, COURSE) == text
+    grouped = [name for group in COURSE.groups for name in group.lessons]
+    assert grouped == [lesson.id for lesson in COURSE.lessons]
+
+
 def test_the_ranges_are_what_the_matrix_verified() -> None:
     """torch's range goes from the oldest verified row to the newest; CI verifies the pinned one."""
     rows = matrix.rows_in(TEXT)
