@@ -27,9 +27,9 @@ def record_gradients(
     """Record the gradients at tensors by name; return `(records, handles)`.
 
     Every later backward stores a copy of the gradient at each tensor in the
-    dictionary `records`, under the tensor's name. It replaces the copy from
-    before. `handles` is a list. After `remove()` of each handle nothing more
-    is recorded.
+    dictionary `records`, under the tensor's name. A new copy replaces the old
+    one. `handles` is a list. After `remove()` of each handle nothing more is
+    recorded.
     """
     # solution
     records: dict[str, Tensor] = {}
@@ -69,8 +69,8 @@ def backward_with_scaled_gradient(
 ) -> None:
     """Run loss.backward() once, with the gradient at y multiplied by factor.
 
-    Afterwards no backward through y is scaled, even if this one raises. Its
-    exception reaches the caller.
+    Afterwards no backward through y is scaled, even if this one raises. An
+    exception of this backward reaches the caller.
 
     y may be loss itself, and factor may be 0 or negative.
     """
@@ -87,9 +87,9 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     """Run `module(x).sum().backward()` once and return the norm of the
     gradient at each leaf module.
 
-    A leaf module has no children. Its key is its name in named_modules(), its
-    value the 2-norm of its grad_output, a float. Afterwards no hook of yours
-    is left and each parameter's .grad is as before, even if the run raises.
+    A leaf module has no children. Keys are names in named_modules(), values
+    the 2-norms of grad_output, as floats. Afterwards no hook of yours is left
+    and each parameter's .grad is as before, even if the run raises.
     """
     # solution
     norms: dict[str, float] = {}
