@@ -358,10 +358,7 @@ def test_records_start_without_gradients(student: Student, draw: RandomInputs) -
     given(draw, g, v=v, **calls)
     first = Recording(student, g, {"y": "y"})
     second = Recording(student, g, {"h": "h"}, tensors=first.tensors)
-    for one in (first, second):
-        tensors = {key: found for key, found in one.recorded().items() if found is not None}
-        message = "records holds gradients before any backward"
-        assert_that(not tensors, message, expected={}, actual=tensors)
+    start = second.recorded()
     second.remove()
     first.run("z", v)
     kept, shared = (
@@ -373,6 +370,9 @@ def test_records_start_without_gradients(student: Student, draw: RandomInputs) -
     message = "after remove() of a second call's handles, the first call no longer records"
     there = kept.get("y") is not None
     assert_that(there, message, expected={"y": 4.5 * v}, actual=kept)
+    filled = any(isinstance(one, Tensor) for one in start.values())
+    message = "records holds gradients before any backward"
+    assert_that(not filled, message, expected={}, actual=start)
 
 
 # ------------------------------------------------------------------------------------ clip_gradient
@@ -728,12 +728,6 @@ def test_records_latest_backward_counts(student: Student, draw: RandomInputs) ->
         given(draw, g, tensors=shown(recording.names), **vectors)
         recording.run("z", one)
         recording.check_records("z", one, message, facts={"number": number})
-    g = draw.graph(f"y = {a} * p", "z = y.sin()", p=leaf(draw, 3))
-    recording = Recording(student, g, {"first": "y", "beyond": "z", "leaf": "p"})
-    given(draw, g, tensors=shown(recording.names), v=v)
-    recording.run("y", v)
-    message = "after y.backward(v), which does not reach z, records[{name}] is wrong"
-    recording.check_records("y", v, message, but=["beyond"])
 
 
 @check(points=0.25, about=RECORD, needs=test_records_hold_each_gradient)
@@ -979,27 +973,21 @@ def test_scale_nothing_after_an_error(student: Student, draw: RandomInputs) -> N
     """If backward raises, so does the call, and the hook is gone"""
     factor, g = draw.choice([0.5, 3.0, -2.0]), two_losses(draw)
     given(draw, g, factor=factor)
-    for reason in ("loss.backward() had run before", "a hook at p raised an exception"):
-        tensors, raising = g.tensors(student), None
-        if reason.startswith("loss"):
-            tensors["loss"].backward()
-        else:
-            raising = tensors["p"].register_hook(TOO_FEW)
-        call = partial(student.backward_with_scaled_gradient, tensors["loss"], tensors["y"], factor)
-        message = "the call's backward raised ({reason}), and the call returned without an error"
-        facts = {"reason": reason}
-        assert_raises("Exception", lambda: fetch(call()), message=message, facts=facts)  # noqa: B023
-        if raising is not None:
-            raising.remove()
-        for name in g.inputs:
-            tensors[name].grad = None
-        tensors["loss2"].backward()
-        message = (
-            "the call's backward raised ({reason}), and a plain loss2.backward() then leaves a"
-            " wrong gradient in {leaf}.grad"
-        )
-        for name, want in g.gradients("loss2").items():
-            assert_gradient(tensors[name].grad, want, message, facts={**facts, "leaf": name})
+    tensors = g.tensors(student)
+    raising = tensors["p"].register_hook(TOO_FEW)
+    call = partial(student.backward_with_scaled_gradient, tensors["loss"], tensors["y"], factor)
+    message = "a hook on p raised in the call's backward, and the call returned without an error"
+    assert_raises("Exception", lambda: fetch(call()), message=message)
+    raising.remove()
+    for name in g.inputs:
+        tensors[name].grad = None
+    tensors["loss2"].backward()
+    message = (
+        "a hook on p raised in the call's backward, and a plain loss2.backward() then leaves a"
+        " wrong gradient in {leaf}.grad"
+    )
+    for name, want in g.gradients("loss2").items():
+        assert_gradient(tensors[name].grad, want, message, facts={"leaf": name})
 
 
 # ----------------------------------------------------------------------------------- gradient_norms
@@ -1034,12 +1022,14 @@ def test_norms_of_other_networks(student: Student, draw: RandomInputs) -> None:
         (linear(draw, 2, 3), torch.float64, False, False),
         (tiny, torch.float64, False, False),
     )
+    earlier: set[str] = set()
     for spec, dtype, wants, frozen in cases:
         x = draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
         flags = {"x.requires_grad": wants, "parameters require grad": not frozen}
         draw.given(module=outline(spec), x=x, **flags)
         measured = Measured(student, spec, x, frozen=frozen)
-        others = sorted(set(measured.got) - set(measured.want))
+        others = sorted(set(measured.got) & earlier - set(measured.want))
+        earlier |= set(measured.want)
         message = "the result also has modules of an earlier call"
         assert_that(not others, message, expected=[], actual=others)
         measured.check_norms(rel_tol=1e-6 if dtype is torch.float64 else 1e-4)
