@@ -28,7 +28,6 @@ from grader.authoring import (
     chart_figure,
     check,
     curve,
-    fail,
     fetch,
     graphs_figure,
     panel,
@@ -252,15 +251,12 @@ class Recording(Called):
     ) -> None:
         super().__init__(student, graph, RECORD, dict(names), **options)
         self.names, found = names, fetch(self.result)
-        if not isinstance(found, tuple | list) or len(found) != 2:
-            facts = {"type": said(found)}
-            if isinstance(found, dict):
-                facts["given"] = "only a dict"
-            message = (
-                "record_gradients returned a value of type {type}, which is not the pair (records,"
-                " handles)"
-            )
-            fail(message, facts=facts)
+        message = (
+            "record_gradients returned a value of type {type}, which is not the pair (records,"
+            " handles)"
+        )
+        facts = {"type": said(found), **({"given": "only a dict"} if is_dict(found) else {})}
+        assert_that(isinstance(found, tuple | list) and len(found) == 2, message, facts=facts)
         self.records, self.handles = self.result[0], self.result[1]
 
     def recorded(self) -> Any:
@@ -282,34 +278,38 @@ class Recording(Called):
         """
         true = self.graph.gradients(at, v, of=[*self.names.values()])
         want = {key: true[name] for key, name in self.names.items() if key not in but}
-        records, names = self.recorded(), self.names
-        details = {"expected": dict(want), "actual": records}
-        type = said(records)
-        assert_that(is_dict(records), "records ({type}) is not a dictionary", facts={"type": type})
-        got = {names[name]: records.get(name) for name in want}
-        right = {names[name]: one for name, one in want.items()}
+        records = self.recorded()
+        message, told = "records ({type}) is not a dictionary", {"type": said(records)}
+        assert_that(is_dict(records), message, facts=told)
+        got = {self.names[key]: records.get(key) for key in want}
+        right = {self.names[key]: one for key, one in want.items()}
         figures = [partial(self.figure, got, right, "records[…] = {}")]
-        for name, one in want.items():
-            details["facts"] = {**(facts or {}), "name": name}
-            assert_that(name in records, "after backward, records has no entry {name}", **details)
-            found = records[name]
-            if found is None or not isinstance(found, Tensor):
-                details["facts"]["type"] = said(found)
-                fail("after backward, records[{name}] is not a Tensor ({type})", **details)
-            assert_tensor(found, one, says, facts=details["facts"], figures=figures, **near)
+        for key, one in want.items():
+            found, whole = records.get(key), {"expected": want, "actual": records}
+            told = {**(facts or {}), "name": key, "type": said(found)}
+            message = "after backward, records has no entry {name}"
+            assert_that(key in records, message, facts=told, **whole)
+            message = "after backward, records[{name}] is not a Tensor ({type})"
+            assert_that(isinstance(found, Tensor), message, facts=told, **whole)
+            assert_tensor(found, one, says, facts=told, figures=figures, **near)
 
-    def remove(self) -> str:
-        """Call remove() of each handle; return their types."""
+    def remove(self) -> None:
+        """Call remove() of each handle that has one."""
         found = fetch(self.handles)
-        message = "the handles ({type}) are neither a list nor a tuple"
-        facts = {"type": said(found), "given": said(found)}
+        for k in range(len(found) if isinstance(found, list | tuple) else 0):
+            if removable(self.handles[k]):
+                self.handles[k].remove()
+
+    def check_handles(self) -> str:
+        """Require a list or a tuple of what has a remove(); return its types."""
+        found, message = fetch(self.handles), "the handles ({type}) are neither a list nor a tuple"
+        several = isinstance(found, dict | set)  # none is forgotten, they are kept in another way
+        facts = {"type": said(found), **({} if several else {"given": said(found)})}
         assert_that(isinstance(found, list | tuple), message, facts=facts)
         handles = [self.handles[k] for k in range(len(found))]
         kinds = ", ".join(map(said, found)) or "nothing"
         message = "the handles are {kinds}, and not all of them have a remove()"
         assert_that(all(map(removable, handles)), message, facts={"kinds": kinds, "given": kinds})
-        for handle in handles:
-            handle.remove()
         return kinds
 
 
@@ -478,7 +478,7 @@ def two_losses(draw: RandomInputs) -> Graph:
 
 
 NEGATED = program(lambda grad: -grad)
-"""A hook of the caller's own."""
+"""A hook of the caller's own. It commutes with doubling, clipping and scaling."""
 
 
 @check(points=0.25, about=SCALE, needs=test_scale_what_flows_through_y)
@@ -654,10 +654,9 @@ def check_until_removed(
     tensors = g.tensors(student)
     tensors["y"].register_hook(NEGATED)
     called = Called(student, g, function, "y", *args, tensors=tensors)
-    if not removable(called.result):
-        type = said(fetch(called.result))
-        message = "{function} returned a value of type {type}, which has no remove() to call"
-        fail(message, facts={"type": type, "function": function, "given": type})
+    message = "{function} returned a value of type {given}, which has no remove() to call"
+    facts = {"function": function, "given": said(fetch(called.result))}
+    assert_that(removable(called.result), message, facts=facts)
     got = called.backward("z", v)
     message = "before remove() the gradient at p is wrong"
     assert_gradient(got["p"], -change["y"](v), message, **near)
@@ -812,7 +811,8 @@ def test_records_until_removed(student: Student, draw: RandomInputs) -> None:
     recording = Recording(student, g, names)
     recording.run("z", v)
     recording.check_records("z", v)
-    kinds = recording.remove()
+    kinds = recording.check_handles()
+    recording.remove()
     recording.run("z", w)
     message = "after remove() of the handles ({kinds}), a backward with v2 changed records[{name}]"
     facts = {"kinds": kinds} | ({"given": "an empty list"} if kinds == "nothing" else {})
