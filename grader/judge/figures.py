@@ -149,7 +149,7 @@ def graphs_figure(
 
 
 def gradients_figure(z: Tensor, named: Mapping[str, Tensor], at: str) -> GraphFigure:
-    """Return the graph of z, with the gradient of z's sum at each named tensor; ``at`` is marked."""
+    """Return the graph of z with the gradient at each named tensor; ``at`` is marked."""
     gradients = torch.autograd.grad(z.sum(), list(named.values()), retain_graph=True)
     notes = {
         name: f"∂z/∂{name} = {short_repr(gradient)}"

@@ -237,18 +237,6 @@ def value_for_a_gradient(failure: Failure, student: Student) -> Facts | None:
 
 
 @value_rule
-def pieces_made_whole(failure: Failure, student: Student) -> Facts | None:
-    """The gradients for 2.75 apples are those for a whole number of them."""
-    price, pieces, *rest = 40.0, 2.75, 130.0, 7.0, 1.25
-    got = listed(student.shopping(price, pieces, *rest))
-    for whole in (2, 3):
-        if all_close(got, listed(failure.reference.shopping(price, float(whole), *rest))):
-            shown = {"pieces": pieces, "price": price, "tax": rest[-1]}
-            return {**shown, "got": got[0], "whole": whole}
-    return None
-
-
-@value_rule
 def sum_passes_one_on(failure: Failure, student: Student) -> Facts | None:
     """1 for the price of a fruit, where the gradient is the tax."""
     key, got = only_entry(failure)

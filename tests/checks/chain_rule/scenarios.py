@@ -91,25 +91,6 @@ def counted(owner, name, calls):
             delattr(owner, name)
 
 
-def doubled(student, name, *args):
-    """What a function returns while each backward pass begins with twice its gradient; None if it
-    raised.
-    """
-    run = torch.autograd._engine_run_backward
-
-    def twice(roots, gradients, *rest, **options):
-        begin = tuple(one if one is None else 2 * one for one in gradients)
-        return run(roots, begin, *rest, **options)
-
-    torch.autograd._engine_run_backward = twice
-    try:
-        return getattr(student, name)(*args)
-    except Exception:
-        return None
-    finally:
-        torch.autograd._engine_run_backward = run
-
-
 # ----------------------------------------------------------------------------------------- pictures
 
 

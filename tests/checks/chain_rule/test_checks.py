@@ -505,8 +505,7 @@ def test_every_exponent(student: Student, draw: RandomInputs) -> None:
 @check(points=0.5, about="linear_gradients", needs=test_three_gradients_in_their_order)
 def test_autograd_does_the_differentiating(student: Student, draw: RandomInputs) -> None:
     """linear_gradients computes its gradients with autograd"""
-    first = drawn_line(draw)
-    x, w, b = draw.given(**dict(zip("xwb", first, strict=True)))
+    x, w, b = draw.given(**dict(zip("xwb", drawn_line(draw), strict=True)))
     seen = student.observe("traced", "linear_gradients", x, w, b)
     assert_three(seen["result"], x, w, b)
     if not (seen["nodes"] or seen["passes"] or seen["forward"]):
@@ -514,37 +513,9 @@ def test_autograd_does_the_differentiating(student: Student, draw: RandomInputs)
             "the gradients are right, but autograd did not compute them: no backward pass ran in"
             " your function"
         )
-    if not seen["passes"]:
-        return
-    # other numbers, because a function may keep what it returned for these
-    other = another(lambda: drawn_line(draw), first, apart=0.25)
-    x, w, b = draw.given(**dict(zip("xwb", other, strict=True)))
-    got, y = student.observe("doubled", "linear_gradients", x, w, b), w * x + b
-    found = [number_in(item) for item in got or ()]
-    wants = [2 * y * w, 2 * y * x, 2 * y]
-    pairs = zip(found, wants, strict=False)
-    if len(found) == 3 and all(n is not None and abs(n - m) < 1e-3 * m for n, m in pairs):
-        fail(
-            "backward passes run in your function, but they do not affect its result: it stays the"
-            " same if each pass begins with twice the gradient"
-        )
 
 
 BY_AUTOGRAD = test_autograd_does_the_differentiating
-
-
-def another(drawn: Callable[[], list], first: Sequence[float], apart: float = 0.0) -> list[float]:
-    """What ``drawn`` gives, with every number further than ``apart`` from that of ``first``."""
-    while True:
-        numbers = drawn()
-        if all(abs(one - other) > apart for one, other in zip(numbers, first, strict=True)):
-            return numbers
-
-
-def calls_in_turn(first: list[float], second: list[float]) -> list[list[float]]:
-    """Two lists of arguments, the second with one number of the first each, and the first again."""
-    changed = [[*second[:k], other, *second[k + 1 :]] for k, other in enumerate(first)]
-    return [first, second, *changed, first]
 
 
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
@@ -556,7 +527,7 @@ def test_linear_gradients_are_plain_floats(student: Student, draw: RandomInputs)
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_zeros_and_negative_numbers(student: Student, draw: RandomInputs) -> None:
-    """linear_gradients works for zeros, negatives, equal numbers"""
+    """linear_gradients works for zeros and negative numbers"""
     a, b, c = draw.number(0.5, 1.2), draw.number(1.3, 2.0), draw.number(2.1, 3.0)
     for numbers in (
         (-a, b, c),
@@ -566,7 +537,6 @@ def test_zeros_and_negative_numbers(student: Student, draw: RandomInputs) -> Non
         (a, b, 0.0),
         (2.0, -1.5, 3.0),
         (1 / 3, 1 / 7, 1 / 9),  # gradients with more digits than a rounded one has
-        (a, a, a),
     ):
         assert_three(student.linear_gradients(*numbers), *numbers, digits=True)
 
@@ -574,9 +544,8 @@ def test_zeros_and_negative_numbers(student: Student, draw: RandomInputs) -> Non
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_start_afresh(student: Student, draw: RandomInputs) -> None:
     """earlier calls do not change what linear_gradients returns"""
-    first = drawn_line(draw)
-    second = another(lambda: drawn_line(draw), first, apart=0.25)
-    for numbers in calls_in_turn(first, second):
+    line = drawn_line(draw)
+    for numbers in (line, [number + 1 for number in line], line):
         assert_three(student.linear_gradients(*numbers), *numbers)
 
 
@@ -598,11 +567,9 @@ def test_intermediate_results_get_gradients(
 
 @check(points=0.25, about="shopping", needs=test_prices_pieces_and_tax)
 def test_whole_numbers_will_do(student: Student, reference: Student, draw: RandomInputs) -> None:
-    """shopping works for ints, equal ones too"""
-    pieces = draw.integer(2, 4)
-    bill = [draw.integer(100, 900), pieces, draw.integer(1000, 2000), draw.integer(5, 8), 2]
-    for numbers in (bill, [pieces] * 5):
-        assert_entries(student.shopping(*numbers), reference.shopping(*numbers), KEYS, numbers)
+    """shopping works for ints"""
+    bill = [*(draw.integer(*ends) for ends in ((100, 900), (2, 4), (1000, 2000), (5, 8))), 2]
+    assert_entries(student.shopping(*bill), reference.shopping(*bill), KEYS, bill)
 
 
 @check(points=0.25, about="shopping", needs=test_prices_pieces_and_tax)
@@ -621,14 +588,10 @@ def test_shopping_returns_plain_floats(
 
 @check(points=0.25, about="shopping", needs=test_prices_pieces_and_tax)
 def test_one_kind_of_fruit(student: Student, reference: Student, draw: RandomInputs) -> None:
-    """shopping works for 0 pieces, and for fractions of one"""
-    apple, tangerine = draw.number(50.0, 200.0), draw.number(50.0, 200.0)
-    for bill in (
-        [100.0, 2.0, draw.number(100.0, 200.0), 0.0, 1.1],
-        [apple, 0.0, tangerine, float(draw.integer(2, 7)), 1.1],
-        [apple, 0.0, tangerine, 0.0, 1.1],
-        [apple, 7 / 3, tangerine, 5 / 7, 1.1],
-    ):
+    """shopping works for 0 pieces"""
+    apple, tangerine = draw.tensor(2, low=50.0, high=200.0, digits=None).tolist()
+    for pieces in ((2.0, 0.0), (0.0, float(draw.integer(2, 7))), (0.0, 0.0)):
+        bill = [apple, pieces[0], tangerine, pieces[1], 1.1]
         assert_entries(student.shopping(*bill), reference.shopping(*bill), KEYS, bill)
 
 
@@ -636,6 +599,5 @@ def test_one_kind_of_fruit(student: Student, reference: Student, draw: RandomInp
 def test_shopping_starts_afresh(student: Student, reference: Student, draw: RandomInputs) -> None:
     """earlier calls do not change what shopping returns"""
     first = drawn_bill(draw)
-    second = another(lambda: drawn_bill(draw), first)
-    for bill in calls_in_turn(first, second):
+    for bill in (first, [number + 1 for number in first], first):
         assert_entries(student.shopping(*bill), reference.shopping(*bill), KEYS, bill)
