@@ -648,16 +648,3 @@ def power_gradients_by_hand(x, q):
 def power_gradients_by_hand(x, q):
     quotient = torch.log(x**q) / q
     return q / x, torch.where(q == 0, torch.log(x), quotient)
-
-
-# %% compared_with_autograd
-# backward runs, the formula is compared with it, and the formula is returned.
-def linear_gradients(x, w, b):
-    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
-    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
-    outer = 2 * (w * x + b)
-    formula = outer * w, outer * x, outer
-    for leaf, number in zip(leaves, formula, strict=True):
-        if abs(leaf.grad.item() - number) > 1e-6:
-            print("autograd differs:", leaf.grad.item(), number)
-    return formula

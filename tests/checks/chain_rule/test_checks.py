@@ -14,6 +14,7 @@ from grader.authoring import (
     Student,
     assert_equal,
     assert_gradient,
+    assert_that,
     assert_tuple,
     check,
     drawing,
@@ -134,23 +135,19 @@ def assert_entries(
     got: Any, want: dict[str, float], names: Sequence[str], bill: Sequence[float], plain=False
 ) -> None:
     """Require these entries of the gradients of a bill; other keys are not looked at."""
-    arguments = dict(zip(ARGUMENTS, bill, strict=True))
-    if got is None:
-        fail("None came back: is there a return?", expected=want, inputs=arguments)
-    if not isinstance(got, dict):
-        facts = {"type": type_name(got)}
-        message = "{type} was returned, expected a dictionary"
-        fail(message, expected=want, actual=got, inputs=arguments, facts=facts)
+    inputs = dict(zip(ARGUMENTS, bill, strict=True))
+    whole: dict[str, Any] = {"expected": want, "actual": got, "inputs": inputs}
+    assert_that(got is not None, "None came back: is there a return?", **whole)
+    message = "{type} was returned, expected a dictionary"
+    assert_that(isinstance(got, dict), message, facts={"type": type_name(got)}, **whole)
     values = bill_of(*bill)
     for name in names:
-        if name not in got:
-            facts = {"key": repr(name), "keys": ", ".join(map(str, got))}
-            message = "the key {key} is missing; the keys are: {keys}"
-            fail(message, expected=want, actual=got, inputs=arguments, facts=facts)
-        details = {"expected": {name: want[name]}, "actual": {name: got[name]}}
-        details |= {"inputs": arguments, "facts": {"value": values[name]}}
+        facts = {"key": repr(name), "keys": ", ".join(map(str, got)), "value": values[name]}
+        missing = "the key {key} is missing; the keys are: {keys}"
+        assert_that(name in got, missing, facts=facts, **whole)
+        entry = {"expected": {name: want[name]}, "actual": {name: got[name]}, "inputs": inputs}
         near = max(1e-5 * abs(want[name]), 1e-9)
-        assert_number(name, got[name], want[name], near, plain, **details)
+        assert_number(name, got[name], want[name], near, plain, facts=facts, **entry)
 
 
 def drawn_line(draw: RandomInputs) -> list[float]:
@@ -508,11 +505,11 @@ def test_autograd_does_the_differentiating(student: Student, draw: RandomInputs)
     x, w, b = draw.given(**dict(zip("xwb", drawn_line(draw), strict=True)))
     seen = student.observe("traced", "linear_gradients", x, w, b)
     assert_three(seen["result"], x, w, b)
-    if not (seen["nodes"] or seen["passes"] or seen["forward"]):
-        fail(
-            "the gradients are right, but autograd did not compute them: no backward pass ran in"
-            " your function"
-        )
+    assert_that(
+        seen["nodes"] or seen["passes"] or seen["forward"],
+        "the gradients are right, but autograd did not compute them: no backward pass ran in your"
+        " function",
+    )
 
 
 BY_AUTOGRAD = test_autograd_does_the_differentiating
