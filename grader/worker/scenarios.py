@@ -48,11 +48,61 @@ def node_of(value, cls):
     return None
 
 
-def graph(student, path, names, inputs):
-    """The graph behind what a function of the student's returns for the inputs."""
+# ---------------------------------------------------------------------------- graphs, for figures
+
+
+def graph(student, path, names, inputs, build=None, args=None, then=None, root=None):
+    """The graph behind ``root``, by default the last tensor, after a call of the student's: of the
+    inputs, what ``build`` makes of them, what the student's function returns, and what ``then``
+    makes of that. ``names`` are those of these tensors, in this order.
+
+    ``args`` are the function's arguments, in which a name stands for its tensor; by default what
+    was built, or else the inputs.
+    """
     from grader.worker.wire.trace import trace
 
-    return trace(at(student, path)(*inputs), dict(zip(names, inputs, strict=True)))
+    built = tensors_in([build(*inputs)]) if build else []
+    before = [*inputs, *built]
+    arguments = built or inputs if args is None else filled(args, named(names, before))
+    results = tensors_in([at(student, path)(*arguments)])
+    tensors = [*before, *results, *(tensors_in([then(*results)]) if then else [])]
+    known = named(names, tensors)
+    return trace(known[root] if root else tensors[-1], known)
+
+
+def graph_inside(student, path, names, inputs, args, which):
+    """The graph behind what the argument at the place ``which``, a function, returns when the
+    student's function calls it first. ``names`` are those of the inputs, of what it is called with,
+    and of what it returns; ``args`` are the arguments as for ``graph``.
+    """
+    from grader.worker.wire.trace import trace
+
+    seen, arguments = [], filled(args, named(names, inputs))
+    called = arguments[which]
+
+    def watched(*given):
+        result = called(*given)
+        tensors = tensors_in([*inputs, *given, result])
+        seen.append(trace(tensors[-1], named(names, tensors)))
+        return result
+
+    arguments[which] = watched
+    at(student, path)(*arguments)
+    return seen[0]
+
+
+def named(names, tensors):
+    """The tensors by their names, as far as there are names."""
+    return dict(zip(names, tensors, strict=False))
+
+
+def filled(value, known):
+    """Arguments in which a name stands for its tensor."""
+    if isinstance(value, dict):
+        return {key: filled(one, known) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [filled(one, known) for one in value]
+    return known.get(value, value) if isinstance(value, str) else value
 
 
 # ------------------------------------------------------------------------- what a node holds
