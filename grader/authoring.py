@@ -5,6 +5,7 @@ Checks
 ``check``                 declare a test as a check: its points, what it is about, what it needs
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
+``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
 ``fetch``                 the values of remote objects: what a student's object holds
@@ -143,6 +144,7 @@ from grader.judge.figures import (
     short_repr,
 )
 from grader.judge.function_rules import ends_in_return, function_rule, methods
+from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch, is_same
 from grader.judge.remote.session import Student

@@ -14,7 +14,7 @@ from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
-Again Backward EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student
+Again Backward EngineFault Failure Graph LessonRule MissingName Opaque Phrase RandomInputs Student
 StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
 assert_hands_on assert_not_used assert_raises assert_tensor assert_that assert_worst bar_names
 bar_values chart_figure check curve declared differentiated differs drawing ends_in_return fail
