@@ -4,12 +4,13 @@ beside the student's code, and a figure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from grader.core.pictures import GraphFigure
@@ -43,6 +44,11 @@ class Graph:
         return dict(line.split(" = ", 1) for line in self.text.split("\n"))
 
     @property
+    def formulas(self) -> str:
+        """What is assigned, in one line, as a failure shows it."""
+        return self.text.replace("\n", ", ")
+
+    @property
     def names(self) -> list[str]:
         """The names of all tensors, the inputs first."""
         return [*self.inputs, *(name for part in self.lines for name in part.split(", "))]
@@ -67,6 +73,26 @@ class Graph:
         else:
             inputs = [student.put(x) for x in self.inputs.values()]
         return dict(zip(self.names, [*inputs, *self.program(*inputs)], strict=True))
+
+    def gradients(
+        self,
+        at: str,
+        v: Tensor | None = None,
+        *,
+        of: Sequence[str] = (),
+        through: Mapping[str, Callable[[Tensor], Tensor]] | None = None,
+    ) -> dict[str, Tensor]:
+        """Return the true gradients of the tensor ``at`` for the incoming gradient v: at the
+        inputs, or at the tensors ``of`` these names; None where nothing arrives. The gradient that
+        flows through a tensor in ``through`` is replaced by what its function returns.
+        """
+        tensors = self.tensors()
+        for name, change in (through or {}).items():
+            tensors[name].register_hook(change)
+        names = [*(of or self.inputs)]
+        ends = [tensors[name] for name in names]
+        found = torch.autograd.grad(tensors[at], ends, v, allow_unused=True)
+        return dict(zip(names, found, strict=True))
 
     def root(self, inputs: Iterable[Any]) -> Any:
         """Return the root alone, computed from these inputs."""

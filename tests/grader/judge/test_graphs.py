@@ -57,3 +57,22 @@ def test_its_figure_marks_a_tensor_and_shows_which_retain() -> None:
     assert {"x", "z"} <= set(by_name)
     assert figure.first_difference == by_name["y"].id
     assert [name for name, node in by_name.items() if node.retains_grad] == ["y"]
+
+
+def test_its_gradients_are_those_of_torch() -> None:
+    p, q, v = torch.tensor(2.0), torch.tensor(5.0), torch.tensor(10.0)
+    graph = RandomInputs(1).graph(
+        "y = 3.0 * p", "z = y * q", p=p.requires_grad_(), q=q.requires_grad_()
+    )
+    assert graph.formulas == "y = 3.0 * p, z = y * q"
+    assert graph.gradients("z", v) == {"p": 150.0, "q": 60.0}
+    assert graph.gradients("z", v, of=["y"]) == {"y": 50.0}
+    assert graph.gradients("y") == {"p": 3.0, "q": None}
+
+
+def test_a_gradient_that_flows_through_a_tensor_is_replaced() -> None:
+    """Only on the paths through it."""
+    p = torch.tensor(2.0, requires_grad=True)
+    graph = RandomInputs(1).graph("y = 3.0 * p", "z = y + p", p=p)
+    assert graph.gradients("z", through={"y": lambda grad: 10 * grad}) == {"p": 31.0}
+    assert graph.gradients("z") == {"p": 4.0}
