@@ -42,7 +42,6 @@ NODES = {
 UNARY = list(NODES)
 SINGLE = {"rtol": 1e-5, "atol": 1e-5}
 """Room for computations in float32."""
-NO_LIST = "returned a value of type {type}, expected a list"
 
 
 # ------------------------------------------------------------------------------ asking about graphs
@@ -98,70 +97,53 @@ def details(graph: Graph, at=None, **facts) -> dict:
 
 def assert_reads(student: Student, reference: Student, name: str, *graphs: Graph) -> None:
     """Require what the reference returns for each graph. The order of leaves is a check's own."""
-    assert_same = {
-        "walk": assert_entries,
-        "format_graph": assert_lines,
-        "leaf_tensors": assert_leaves,
-        "inputs_of": partial(assert_entries, place="edge"),
-    }[name]
     for graph in graphs:
         (want,), (got,) = (answer(one, name, graph) for one in (reference, student))
-        assert_same(got, want, graph)
+        if name == "leaf_tensors":
+            assert_leaves(got, want, graph)
+        else:
+            assert_rows(got, want, graph, "edge" if name == "inputs_of" else "entry")
 
 
-def assert_entries(got, want: list, graph: Graph, place: str = "entry", **facts) -> None:
-    """Require the same entries; the message names the first that differs."""
-    rows = assert_list(got, want, graph)
-    message = "entry {number} is {found}, expected {wanted}"
-    if len(rows) < len(want):
-        short = "the list ends before entry {number}, which should be {wanted}"
-    else:
-        short = "the list should end after {count} entries, but {found} follows"
-    assert_column(rows, want, (message, short), graph, place, **facts)
+ENTRIES = (
+    "entry {number} is {found}, expected {wanted}",
+    "the list ends before entry {number}, which should be {wanted}",
+    "the list should end after {count} entries, but {found} follows",
+)
+LINES = (
+    "line {number} is {found}, expected {wanted}",
+    "the text ends before line {number}, which should be {wanted}",
+    "the text should end after line {count}, but {found} follows",
+)
 
 
-def assert_lines(got, want: str, graph: Graph) -> None:
-    """Require the same lines; the message names the first that differs."""
-    wanted = want.split("\n")
-    if not isinstance(got, str):
-        message, facts = "returned a value of type {type}, expected a str", {"type": type_name(got)}
-        fail(message, expected=wanted, actual=got, **details(graph, **facts))
-    lines = got.rstrip("\n").split("\n")
-    message = "line {number} is {found}, expected {wanted}"
-    if len(lines) < len(wanted):
-        short = "the text ends before line {number}, which should be {wanted}"
-    else:
-        short = "the text should end after line {count}, but {found} follows"
-    assert_column(lines, wanted, (message, short), graph, "entry")
-
-
-def assert_column(
-    rows: list, want: list, messages: tuple, graph: Graph, place: str, **facts
-) -> None:
-    """Require the same entries or lines. The first message is for one that differs, the second for
-    a list that ends too early or too late.
-    """
-    pairs = enumerate(zip(rows, want, strict=False))
-    both = min(len(rows), len(want))
+def assert_rows(got, want: list | str, graph: Graph, place: str = "entry", **facts) -> None:
+    """Require the same entries, or lines; the message names the first that differs."""
+    rows = assert_kind(got, want, graph)
+    differs, short, long = ENTRIES
+    if isinstance(want, str):
+        rows, want = rows.rstrip("\n").split("\n"), want.split("\n")
+        differs, short, long = LINES
+    pairs, both = enumerate(zip(rows, want, strict=False)), min(len(rows), len(want))
     k = next((k for k, (row, wanted) in pairs if not same_entry(row, wanted)), both)
     if k == len(rows) == len(want):
         return
-    as_text = repr if want and isinstance(want[0], str) else lambda entry: entry
+    as_text = repr if differs is LINES[0] else lambda entry: entry
     wanted, found = (as_text(column[k]) if k < len(column) else None for column in (want, rows))
     facts |= {"number": k + 1, "wanted": wanted, "found": found, "count": len(want)}
-    fail(
-        messages[0] if k < both else messages[1],
-        expected=want,
-        actual=rows,
-        **details(graph, (place, k + 1), **facts),
-    )
+    message = differs if k < both else short if k < len(want) else long
+    fail(message, expected=want, actual=rows, **details(graph, (place, k + 1), **facts))
 
 
-def assert_list(got, want: list, graph: Graph) -> list:
-    """Require a list; return it with its pairs as tuples."""
-    if not isinstance(got, list | tuple):
-        facts = {"type": type_name(got)}
-        fail(NO_LIST, expected=want, actual=got, **details(graph, **facts))
+def assert_kind(got, want: list | str, graph: Graph):
+    """Require a str where that is expected, and else a list; return it with its pairs as tuples."""
+    if isinstance(want, str) and isinstance(got, str):
+        return got
+    if isinstance(want, str) or not isinstance(got, list | tuple):
+        message = "returned a value of type {type}, expected a list"
+        if isinstance(want, str):
+            message, want = "returned a value of type {type}, expected a str", want.split("\n")
+        fail(message, expected=want, actual=got, **details(graph, type=type_name(got)))
     return [tuple(entry) if isinstance(entry, list) else entry for entry in got]
 
 
@@ -179,12 +161,15 @@ def assert_leaves(got, want: list[str], graph: Graph) -> None:
     """Require the same leaves, each once, in any order; the message names the first that is too
     many, too few or another object.
     """
-    found = assert_list(got, want, graph)
+    found = assert_kind(got, want, graph)
     both = {"expected": want, "actual": found}
     for number, item in enumerate(found, 1):
         if isinstance(item, Tensor):
-            message = "entry {number} is not a tensor of this graph, but another one with the value"
-            fail(f"{message} {{values}}", **both, **details(graph, number=number, values=item))
+            message = (
+                "entry {number} is not a tensor of this graph, but another one with the value"
+                " {values}"
+            )
+            fail(message, **both, **details(graph, number=number, values=item))
         if isinstance(item, Opaque):
             message, facts = "entry {number} is of type {type}, not a tensor", {"number": number}
             fail(message, **both, **details(graph, type=item.type_name, **facts))
@@ -285,7 +270,7 @@ def test_walk_chain(student: Student, draw: RandomInputs) -> None:
     a, b, c, d = draw.sample(UNARY, 4)
     graph = draw.graph(f"root = x{a}{b}{c}{d}", x=draw.tensor(3, requires_grad=True))
     want = [(0, NODES[d]), (1, NODES[c]), (2, NODES[b]), (3, NODES[a]), (4, "AccumulateGrad")]
-    assert_entries(*answer(student, "walk", graph), want, graph)
+    assert_rows(*answer(student, "walk", graph), want, graph)
 
 
 PRODUCT = Graph(
@@ -301,7 +286,7 @@ PRODUCT = Graph(
 def test_walk_two_inputs(student: Student) -> None:
     """walk follows both inputs of z = x * y"""
     want = [(0, "SumBackward0"), (1, "MulBackward0"), (2, "AccumulateGrad"), (2, "AccumulateGrad")]
-    assert_entries(*answer(student, "walk", PRODUCT), want, PRODUCT)
+    assert_rows(*answer(student, "walk", PRODUCT), want, PRODUCT)
 
 
 @check(points=0.75, about="format_graph")
@@ -310,7 +295,7 @@ def test_format_chain(student: Student, draw: RandomInputs) -> None:
     a, b, c = draw.sample(UNARY, 3)
     graph = draw.graph(f"root = x{a}{b}{c}", x=draw.tensor(3, requires_grad=True))
     want = f"{NODES[c]}\n {NODES[b]}\n  {NODES[a]}\n   AccumulateGrad"
-    assert_lines(*answer(student, "format_graph", graph), want, graph)
+    assert_rows(*answer(student, "format_graph", graph), want, graph)
 
 
 @check(points=0.75, about="leaf_tensors")
@@ -331,7 +316,7 @@ def test_inputs_of_a_sum(student: Student, draw: RandomInputs) -> None:
     leaves = {name: draw.tensor(2, requires_grad=True) for name in "xy"}
     graph = draw.graph(f"root = x{left} {draw.choice('+-*')} y{right}", **leaves)
     want = [(NODES[left], 0), (NODES[right], 0)]
-    assert_entries(*answer(student, "inputs_of", graph), want, graph, "edge")
+    assert_rows(*answer(student, "inputs_of", graph), want, graph, "edge")
 
 
 @check(points=0.25, about="inputs_of", needs=test_inputs_of_a_sum)
@@ -351,7 +336,7 @@ def test_inputs_of_pieces(student: Student, draw: RandomInputs) -> None:
     got = [found for graph, _ in graphs for found in answer(student, "inputs_of", graph)]
     for found, (graph, used) in zip(got, graphs, strict=True):
         want = [("SplitBackward0", "pqr".index(name)) for name in used]
-        assert_entries(found, want, graph, "edge", all=got)
+        assert_rows(found, want, graph, "edge", all=got)
 
 
 # hidden
@@ -435,10 +420,9 @@ def assert_again(student: Student, reference: Student, name: str, draw: RandomIn
     (want,), (_, got) = answer(reference, name, graph), answer(student, name, graph, times=2)
     message = "a second call for the same root returned {found}, expected {wanted}"
     told = {"expected": want, "actual": got, **details(graph, found=repr(got), wanted=repr(want))}
-    if name == "format_graph":
-        assert_that(got in (want, f"{want}\n"), message, **told)
-        return
-    rows = assert_list(got, want, graph)
+    rows = assert_kind(got, want, graph)
+    if isinstance(want, str):
+        rows, want = rows.split(), want.split()
     known = all(any(same_entry(row, entry) for entry in want) for row in rows)
     assert_that(known and len(rows) == len(want), message, **told)
 
@@ -549,10 +533,10 @@ def test_walk_lists_shared_nodes_again(
 
 def assert_counts(got, want: list, graph: Graph) -> None:
     """Require the same entries as often, in any order: the order has a check of its own."""
-    rows = assert_list(got, want, graph)
+    rows = assert_kind(got, want, graph)
     plain = [row for row in rows if isinstance(row, tuple) and [*map(type, row)] == [int, str]]
     if len(plain) < len(rows):
-        assert_entries(got, want, graph)
+        assert_rows(got, want, graph)
     counts, wanted = Counter(plain), Counter(want)
     for entry in dict.fromkeys([*want, *plain]):
         facts = {"entry": entry, "count": counts[entry], "wanted": wanted[entry]}
@@ -654,7 +638,7 @@ def test_leaves_root_is_a_leaf(student: Student, reference: Student, draw: Rando
 def test_leaves_without_a_graph(student: Student, draw: RandomInputs) -> None:
     """leaf_tensors returns [] if root does not require grad"""
     for graph in rootless(draw)[1:]:
-        got = assert_list(*answer(student, "leaf_tensors", graph), [], graph)
+        got = assert_kind(*answer(student, "leaf_tensors", graph), [], graph)
         message = "root does not require grad, so the list should be empty"
         assert_that(not got, message, expected=[], actual=got, **details(graph))
 
