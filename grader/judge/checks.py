@@ -508,7 +508,7 @@ def is_number(value: Any) -> bool:
 
 
 class Constants:
-    """The leaf tensors in the namespaces of modules, also in containers and written graphs there."""
+    """The leaf tensors in the namespaces of modules, also in containers and graphs there."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}

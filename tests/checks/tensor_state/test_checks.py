@@ -298,7 +298,7 @@ def assert_predicted(student: Student, letters: str) -> None:
         reasons[key],
         expected={k: not found[k] for k in wrong},
         actual={k: found[k] for k in wrong},
-        facts={"key": key, "grad": gradients[key[-1]], "found": found},
+        facts={"key": key, "grad": gradients[key[-1]], "found": {k: found[k] for k in reasons}},
         figures=[lambda: prediction_figure(rows), lambda: C4.figure(key[-1], RETAINED[key[:2]])],
     )
 
