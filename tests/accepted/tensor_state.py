@@ -361,8 +361,6 @@ def tensor_state(t):
 def gradients_along(z, tensors):
     for t in tensors:
         t.retain_grad()
-    before = [None if t.grad is None else t.grad.clone() for t in tensors]
+    before = {t: None if t.grad is None else t.grad.clone() for t in tensors}
     z.backward()
-    return tuple(
-        t.grad if old is None else t.grad - old for t, old in zip(tensors, before, strict=True)
-    )
+    return tuple(t.grad if before[t] is None else t.grad - before[t] for t in tensors)
