@@ -23,8 +23,8 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     """Run backward from z and return the gradient of z with respect to each
     tensor, as a list in the order of tensors.
 
-    z is a 0-d tensor. It depends on each of tensors, which are different
-    leaves and intermediate results; z itself can be among them.
+    z is a 0-d tensor. tensors are different leaves and intermediate results
+    that z depends on; z itself can be among them.
     """
     raise NotImplementedError
 
