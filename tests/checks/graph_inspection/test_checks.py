@@ -95,16 +95,6 @@ def details(graph: Graph, at=None, **facts) -> dict:
     return {"inputs": inputs, "facts": {"drawn": graph, **facts}, "figures": figures}
 
 
-def assert_reads(student: Student, reference: Student, name: str, *graphs: Graph) -> None:
-    """Require what the reference returns for each graph. The order of leaves is a check's own."""
-    for graph in graphs:
-        (want,), (got,) = (answer(one, name, graph) for one in (reference, student))
-        if name == "leaf_tensors":
-            assert_leaves(got, want, graph)
-        else:
-            assert_rows(got, want, graph, "edge" if name == "inputs_of" else "entry")
-
-
 ENTRIES = (
     "entry {number} is {found}, expected {wanted}",
     "the list ends before entry {number}, which should be {wanted}",
@@ -264,7 +254,7 @@ def test_prediction(student: Student) -> None:
 # ---------------------------------------------------------------- walk, format_graph and the others
 
 
-@check(points=1, about="walk")
+@check(points=0.75, about="walk")
 def test_walk_chain(student: Student, draw: RandomInputs) -> None:
     """walk follows a chain from the root to its leaf"""
     a, b, c, d = draw.sample(UNARY, 4)
@@ -282,14 +272,14 @@ PRODUCT = Graph(
 )
 
 
-@check(points=0.25, about="walk", needs=test_walk_chain)
+@check(points=0.5, about="walk", needs=test_walk_chain)
 def test_walk_two_inputs(student: Student) -> None:
     """walk follows both inputs of z = x * y"""
     want = [(0, "SumBackward0"), (1, "MulBackward0"), (2, "AccumulateGrad"), (2, "AccumulateGrad")]
     assert_rows(*answer(student, "walk", PRODUCT), want, PRODUCT)
 
 
-@check(points=0.75, about="format_graph")
+@check(points=0.5, about="format_graph")
 def test_format_chain(student: Student, draw: RandomInputs) -> None:
     """format_graph indents each level by one space"""
     a, b, c = draw.sample(UNARY, 3)
@@ -411,6 +401,16 @@ def rootless(draw: RandomInputs) -> list[Graph]:
     tensors = {"x": draw.tensor(requires_grad=True), "c": draw.tensor()}
     texts = "x", "c", "c * 2", "(x * 2).detach()"
     return [draw.graph(f"root = {text}", **tensors) for text in texts]
+
+
+def assert_reads(student: Student, reference: Student, name: str, *graphs: Graph) -> None:
+    """Require what the reference returns for each graph. The order of leaves is a check's own."""
+    for graph in graphs:
+        (want,), (got,) = (answer(one, name, graph) for one in (reference, student))
+        if name == "leaf_tensors":
+            assert_leaves(got, want, graph)
+        else:
+            assert_rows(got, want, graph, "edge" if name == "inputs_of" else "entry")
 
 
 def assert_again(student: Student, reference: Student, name: str, draw: RandomInputs) -> None:
@@ -574,7 +574,7 @@ def test_walk_any_graph(student: Student, reference: Student, draw: RandomInputs
 # ------------------------------------------------------------------------------------- format_graph
 
 
-@check(points=0.25, about="format_graph", needs=test_format_chain)
+@check(points=0.5, about="format_graph", needs=test_format_chain)
 def test_format_two_inputs(student: Student, reference: Student) -> None:
     """format_graph is right for w = (x * y).sum()"""
     assert_reads(student, reference, "format_graph", PRODUCT)

@@ -94,31 +94,6 @@ def assert_states(
             same(state[key], want[key], message, **told)
 
 
-def assert_described(
-    student: Student,
-    reference: Student,
-    graph: Graph,
-    *keys: str,
-    retained: Collection[str] = (),
-    held: Held = NONE,
-    backward: bool = False,
-) -> None:
-    """Require what the reference says of each tensor of a graph, before a backward from the last
-    and, if asked for, after it.
-    """
-    both = [built(one, graph, retained, held) for one in (student, reference)]
-    details = {
-        "inputs": shown(graph, retained, held),
-        "figure": partial(graph.figure, retained=retained),
-    }
-    for message in (BEFORE, AFTER) if backward else (WRONG,):
-        if message == AFTER:
-            for tensors in both:
-                tensors[graph.names[-1]].backward()
-        seen, want = map(described, (student, reference), both)
-        assert_states(seen, want, message, keys or FLAGS, **details)
-
-
 def assert_gradients(
     student: Student,
     graph: Graph,
@@ -158,6 +133,12 @@ def assert_gradients(
         compare(result[place], wanted[place], "the gradient of {tensor} is wrong", **told)
 
 
+def assert_before(student: Student, graph: Graph, want: dict, keys: Sequence[str]) -> None:
+    """Require these entries for the tensors of a graph before any backward."""
+    seen = described(student, built(student, graph))
+    assert_states(seen, want, WRONG, keys, inputs=shown(graph), figure=graph.figure)
+
+
 def branching_graph(draw: RandomInputs, x: Tensor, c: Tensor) -> Graph:
     """Return a graph of x and c: k is made of c alone, d is detached, and u, y and z lie on the way
     from x.
@@ -174,9 +155,7 @@ def branching_graph(draw: RandomInputs, x: Tensor, c: Tensor) -> Graph:
 
 
 @check(points=0.5, about="tensor_state")
-def test_requires_grad_and_is_leaf(
-    student: Student, reference: Student, draw: RandomInputs
-) -> None:
+def test_requires_grad_and_is_leaf(student: Student, draw: RandomInputs) -> None:
     """requires_grad and is_leaf are right for each tensor"""
     _ = student.tensor_state  # a missing name is reported with the names that are there
     for x, c in (
@@ -184,19 +163,20 @@ def test_requires_grad_and_is_leaf(
         (draw.tensor(dtype=torch.float32, requires_grad=True), draw.tensor(dtype=torch.float32)),
         *([draw.tensor(2, requires_grad=draw.choice((True, False))) for _ in "xc"] for _ in "ab"),
     ):
-        graph = branching_graph(draw, x, c)
-        assert_described(student, reference, graph, "requires_grad", "is_leaf")
+        graph, keys = branching_graph(draw, x, c), ("requires_grad", "is_leaf")
+        want = {name: {key: getattr(t, key) for key in keys} for name, t in graph.tensors().items()}
+        assert_before(student, graph, want, keys)
 
 
 @check(points=0.5, about="tensor_state")
-def test_grad_fn_is_a_name_or_none(
-    student: Student, reference: Student, draw: RandomInputs
-) -> None:
+def test_grad_fn_is_a_name_or_none(student: Student, draw: RandomInputs) -> None:
     """grad_fn is the name of the node's type, or None"""
     for shape, dtype in (((2, 2), torch.float64), ((), torch.float32)):
         x = draw.tensor(*shape, dtype=dtype, requires_grad=True)
         graph = branching_graph(draw, x, draw.tensor(*shape, dtype=dtype))
-        assert_described(student, reference, graph, "grad_fn")
+        nodes = {name: t.grad_fn for name, t in graph.tensors().items()}
+        want = {name: {"grad_fn": node and type(node).__name__} for name, node in nodes.items()}
+        assert_before(student, graph, want, ["grad_fn"])
 
 
 BOTH = [test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none]
@@ -316,6 +296,31 @@ def drawn(draw: RandomInputs, x: Tensor, **unused: Tensor) -> Graph:
         x=x,
         **unused,
     )
+
+
+def assert_described(
+    student: Student,
+    reference: Student,
+    graph: Graph,
+    *keys: str,
+    retained: Collection[str] = (),
+    held: Held = NONE,
+    backward: bool = False,
+) -> None:
+    """Require what the reference says of each tensor of a graph, before a backward from the last
+    and, if asked for, after it.
+    """
+    both = [built(one, graph, retained, held) for one in (student, reference)]
+    details = {
+        "inputs": shown(graph, retained, held),
+        "figure": partial(graph.figure, retained=retained),
+    }
+    for message in (BEFORE, AFTER) if backward else (WRONG,):
+        if message == AFTER:
+            for tensors in both:
+                tensors[graph.names[-1]].backward()
+        seen, want = map(described, (student, reference), both)
+        assert_states(seen, want, message, keys or FLAGS, **details)
 
 
 # ------------------------------------------------------------------------------------- tensor_state
