@@ -36,8 +36,8 @@ ASKING = ("## Your tasks", "## What the checks ask")
 DOCUMENTED = ast.FunctionDef | ast.ClassDef
 SENTENCE = re.compile(r"\S.*?(?:(?<!e\.g)(?<!i\.e)[.?!][)*`\"]*(?=\s|$)|$)", re.DOTALL)
 BULLET = re.compile(r"\s*[*-] ")
-HEADING = re.compile(r"\*\*[^*]+\*\*")
-"""A line of its own above some bullets."""
+NO_SENTENCE = re.compile(r"^```.*?^```$|^\*\*[^*\n]+\*\*$", re.DOTALL | re.MULTILINE)
+"""Code, and a line that is bold as a whole, which heads a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +107,14 @@ def task_sentences(readme: str) -> Iterator[str]:
 
 
 def sentences_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, block by block; code, tables and headings are left out."""
-    text = re.sub(r"^```.*?^```$", "", inspect.cleandoc(text), flags=re.DOTALL | re.MULTILINE)
+    """Yield the sentences of a text, block by block; code, tables and bold lines are left out."""
+    text = NO_SENTENCE.sub("", inspect.cleandoc(text))
     block: list[str] = []
     for line in [*text.splitlines(), ""]:
-        heading = HEADING.fullmatch(line)
-        if not line.strip() or heading or BULLET.match(line):
+        if not line.strip() or BULLET.match(line):
             yield from SENTENCE.findall(" ".join(block))
             block = []
-        if block or not (heading or line.startswith(("    ", "|", "!"))):
+        if block or not line.startswith(("    ", "|", "!")):
             block += line.lstrip("*- ").split() if BULLET.match(line) else line.split()
 
 

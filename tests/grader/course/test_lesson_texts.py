@@ -86,9 +86,12 @@ def test_sentences_of_the_tasks_alone() -> None:
     ]
 
 
-@pytest.mark.parametrize("between", ["    x = 1", "**Inputs**"])
-def test_code_and_headings_are_no_sentences(between: str) -> None:
-    assert list(sentences_in(f"One.\n\n{between}\n\n* Two.")) == ["One.", "Two."]
+def test_indented_code_is_no_sentence() -> None:
+    assert list(sentences_in("One.\n\n    x = 1\n\nTwo.")) == ["One.", "Two."]
+
+
+def test_a_bold_line_heads_a_list() -> None:
+    assert list(sentences_in("**Inputs**\n\n* One.\n* **Two** is.")) == ["One.", "Two** is."]
 
 
 def test_promises_are_read_in_order(tmp_path: Path) -> None:
