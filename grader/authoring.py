@@ -3,6 +3,8 @@
 Checks
 
 ``check``                 declare a test as a check: its points, what it is about, what it needs
+``check_of``              make a check of parts, which are called one after the other
+``InCheck``               base of an object whose methods ask the student of the running check
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
 ``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
@@ -108,6 +110,7 @@ from grader.judge.checks import (
     assert_that,
     assert_tuple,
     check,
+    check_of,
     fail,
     import_helpers,
     is_number,
@@ -153,6 +156,7 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
+from grader.judge.running_check import InCheck
 from grader.judge.under_test import hands_on, under_test
 from grader.judge.under_test.calls import assert_worst, differentiated
 from grader.judge.under_test.tested import declared
