@@ -2,6 +2,7 @@
 
 Checks
 
+``chain``                 what formulas give in turn, many times over: one step in the worker
 ``check``                 declare a test as a check: its points, what it is about, what it needs
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
@@ -144,7 +145,7 @@ from grader.judge.figures import (
 )
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
 from grader.judge.under_test import hands_on, under_test
