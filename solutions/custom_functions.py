@@ -39,7 +39,10 @@ class Mul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save what backward needs with ctx.save_for_backward."""
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         # solution
         ctx.save_for_backward(x, y)
         return x * y
@@ -65,7 +68,10 @@ class Pow(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, q: Tensor) -> Tensor:
-        """Return x ** q. Save what backward needs with ctx.save_for_backward."""
+        """Return x ** q.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         # solution
         ctx.save_for_backward(x, q)
         return x**q
@@ -109,7 +115,10 @@ class BroadcastMul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save what backward needs with ctx.save_for_backward."""
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         # solution
         ctx.save_for_backward(x, y)
         return x * y

@@ -35,7 +35,10 @@ class Mul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save what backward needs with ctx.save_for_backward."""
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -55,7 +58,10 @@ class Pow(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, q: Tensor) -> Tensor:
-        """Return x ** q. Save what backward needs with ctx.save_for_backward."""
+        """Return x ** q.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -85,7 +91,10 @@ class BroadcastMul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save what backward needs with ctx.save_for_backward."""
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
+        """
         raise NotImplementedError
 
     @staticmethod
