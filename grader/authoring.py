@@ -2,6 +2,7 @@
 
 Checks
 
+``chain``                 what formulas give in turn, many times over: one step in the worker
 ``check``                 declare a test as a check: its points, what it is about, what it needs
 ``check_of``              make a check of parts, which are called one after the other
 ``InCheck``               base of an object whose methods ask the student of the running check
@@ -153,7 +154,7 @@ from grader.judge.figures import (
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
 from grader.judge.running_check import InCheck
