@@ -614,14 +614,14 @@ def as_number(value: Any) -> Any:
 
 @check(points=0.25, about=NORMS)
 def test_keys_are_the_leaf_submodules(student: Student, draw: RandomInputs) -> None:
-    """The keys are the full names of the leaf submodules"""
+    """The keys are the full names of the leaf modules"""
     spec, x = network(draw), leaf(draw, 5, 3)
     draw.given(module=outline(spec), x=x)
     measured = Measured(student, spec, x)
     missing = [name for name in measured.want if name not in measured.got]
     assert_that(
         measured.got.keys() == measured.want.keys(),
-        "the keys are not the names of the leaf submodules",
+        "the keys are not the names of the leaf modules",
         expected=sorted(measured.want),
         actual=sorted(map(str, measured.got)),
         figures=[partial(measured.figure, name) for name in missing[:1]],
