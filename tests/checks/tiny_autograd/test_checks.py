@@ -171,12 +171,20 @@ def assert_is_number(got, name, what, **details):
         fail("{name}.{what} is of type {type}, expected a number", facts=facts, **details)
 
 
-def judge(student, text, *roots, factor=1.0, **leaves):
+def judge(student, *texts, roots=(), factor=1.0, **leaves):
+    """Judge expressions of the same leaves: by default from the last step of each."""
+    for text in texts:
+        lines = Expression(text, leaves)
+        judge_expression(student, lines, roots or lines.names[-1:], factor)
+
+
+judge_roughly = partial(judge, factor=ROUGH)
+
+
+def judge_expression(student, lines, roots, factor):
     """Data, and gradients of the roots one after the other, must be torch's; no data may change.
     factor is that of the tolerances.
     """
-    lines = Expression(text, leaves)
-    roots = roots or (lines.names[-1],)
     data, grads = lines.data(), lines.gradients(roots)
     with computing(student, lines, inputs=lines.inputs) as values:
         before = read(values, "data")
@@ -206,9 +214,6 @@ def judge(student, text, *roots, factor=1.0, **leaves):
         if not close(got[name], want, scale, factor):
             message = "{name}.grad is {got} after backward from {root}, expected {wanted}"
             fail(message, facts=told, **shown)
-
-
-judge_roughly = partial(judge, factor=ROUGH)
 
 
 def judge_cleared(student, lines, root, filled, backward=False, calls=1, others=False):
@@ -267,41 +272,6 @@ def assert_plain_python(student, *, clears):
     if seen:
         message = "torch ran here ({used}): this lesson is plain Python, without torch"
         fail(message, facts={"used": ", ".join(seen)})
-
-
-# ------------------------------------------------------------------------------------------ chains
-
-
-@contextlib.contextmanager
-def chained(student, draw, formulas, rounds, **leaves):
-    """A block with the leaves by name, x first, and all Values that the formulas of x give in
-    turn.
-    """
-    text = f"{rounds} × ({'; '.join(f'x = {formula}' for formula in formulas)})"
-    draw.given(expression=text, **leaves)
-    values = {name: student.Value(number) for name, number in leaves.items()}
-    with showing(text):
-        yield values, chain(formulas, rounds, **values)
-
-
-def judge_work(student, root, function):
-    """backward, or zero_grad, on a Value with many paths must not take many lines of Python."""
-    if student.observe("lines_run", root, function == "zero_grad", BUDGET) is None:
-        facts = {"function": function, "budget": f"{BUDGET:,}", "count": DOUBLINGS}
-        message = "{function} was not done after {budget} lines of Python, for {count} doublings"
-        fail(message, facts=facts)
-
-
-def judge_cleared_chain(nodes, values, places, grad, clear):
-    """``clear`` must set the grads of the leaves and of the nodes at some places to 0."""
-    some = [*values.values(), *(nodes[place] for place in places)]
-    for node in some:
-        node.grad = grad
-    clear(nodes[-1])
-    grads, left = fetch(read(values, "grad"), [node.grad for node in some])
-    if any(grad != 0 for grad in left):
-        message = "zero_grad did not clear all grads of the chain"
-        fail(message, expected=dict.fromkeys(grads, 0.0), actual=grads)
 
 
 # ---------------------------------------------------------------------------------------- pictures
@@ -425,8 +395,7 @@ def test_products(student, draw):
     leaves = numbers(draw)
     judge_roughly(student, "root = a * b", **leaves)
     judge_roughly(student, "root = a * b", a=-0.05, b=40.0)  # derivatives of every size
-    judge_roughly(student, "s = a * b; root = s * c", **leaves)
-    judge_roughly(student, "s = a * b; root = c * s", **leaves)
+    judge_roughly(student, "s = a * b; root = s * c", "s = a * b; root = c * s", **leaves)
     leaves["b"] *= 1e12
     judge_roughly(student, "s = a + b; root = s * c", **leaves)
 
@@ -435,9 +404,7 @@ def test_products(student, draw):
 def test_differences(student, draw):
     """differences and negatives are right"""
     leaves = numbers(draw)
-    judge_roughly(student, "root = -a", **leaves)
-    judge_roughly(student, "root = a - b", **leaves)
-    judge_roughly(student, "s = a - b; root = -s - c", **leaves)
+    judge_roughly(student, "root = -a", "root = a - b", "s = a - b; root = -s - c", **leaves)
     leaves["b"] *= 1e12
     judge_roughly(student, "s = a - b; root = s - c", **leaves)
 
@@ -446,8 +413,7 @@ def test_differences(student, draw):
 def test_tanh(student, draw):
     """tanh and its derivative are right, also at ±1000"""
     for a in (draw.number(0.2, 0.9), draw.number(1.1, 1.5), draw.number(-1.5, -0.2)):
-        judge(student, "root = a.tanh()", a=a)
-        judge(student, "s = a.tanh(); root = s.tanh()", a=a)
+        judge(student, "root = a.tanh()", "s = a.tanh(); root = s.tanh()", a=a)
     judge(student, "s = a.tanh(); root = s * b", a=-2.0, b=0.05)
     judge(student, "s = a.tanh(); root = s * b", a=0.5, b=40.0)
     for a in (0, 1000.0, -1000.0):  # exp(1000) is too large for a float, tanh(1000) is 1.0
@@ -461,10 +427,8 @@ def test_exponential_and_logarithm(student, draw):
         (draw.number(-2.0, -0.2), draw.number(0.2, 0.9)),
         (draw.number(0.2, 2.0), draw.number(1.1, 4.0)),
     ):
-        judge(student, "root = a.exp()", a=a)
-        judge(student, "root = b.log()", b=b)
-        judge(student, "s = a.exp(); root = s.exp()", a=a)
-        judge(student, "s = b.log(); t = s * c; root = t.exp()", b=b, c=5.0)
+        judge(student, "root = a.exp()", "s = a.exp(); root = s.exp()", a=a)
+        judge(student, "root = b.log()", "s = b.log(); t = s * c; root = t.exp()", b=b, c=5.0)
     for a in (0, -3.0, -1000.0, 709.0):  # exp(709) is nearly the largest float
         judge(student, "root = a.exp()", a=a)
     for b in (1e-200, 40.0):
@@ -481,11 +445,8 @@ def test_a_square_of_a_sum(student):
 @check(points=0.5, about="Value", at="Value.backward", needs=(test_sums, test_products))
 def test_a_value_used_twice(student, draw):
     """a Value that is used twice gets both gradients"""
-    leaves = numbers(draw)
-    judge_roughly(student, "root = a + a", **leaves)
-    judge_roughly(student, "root = a * a", **leaves)
-    judge_roughly(student, "s = a * b; root = s + a", **leaves)
-    judge_roughly(student, "s = a + b; t = s * s; root = t * b", **leaves)
+    texts = ("root = a + a", "root = a * a", "s = a * b; root = s + a")
+    judge_roughly(student, *texts, "s = a + b; t = s * s; root = t * b", **numbers(draw))
 
 
 # --------------------------------------------------------------------------------------- zero_grad
@@ -550,9 +511,7 @@ def test_quotients(student, draw):
     leaves = numbers(draw)
     for a, b in ((leaves["b"], leaves["d"]), (leaves["b"], leaves["c"]), (0.3, -20.0), (20.0, 0.3)):
         judge(student, "root = a / b", a=a, b=b)
-    judge(student, "s = b / c; root = s / d", **leaves)
-    judge(student, "s = b / c; root = d / s", **leaves)
-    judge(student, "root = c / c", **leaves)
+    judge(student, "s = b / c; root = s / d", "s = b / c; root = d / s", "root = c / c", **leaves)
     leaves["d"] *= 1e12
     judge(student, "s = b + d; root = s / c", **leaves)
 
@@ -587,8 +546,7 @@ def test_relu_on_both_sides(student, draw):
     """relu is right on both sides of zero"""
     for bounds in ((0.2, 0.9), (1.2, 2.0), (-0.9, -0.2), (-2.0, -1.2)):
         a = draw.number(*bounds)
-        judge_roughly(student, "root = a.relu()", a=a)
-        judge_roughly(student, "s = a * b; root = s.relu()", a=a, b=3.0)
+        judge_roughly(student, "root = a.relu()", "s = a * b; root = s.relu()", a=a, b=3.0)
         judge_roughly(student, "s = a.relu(); root = s + b", a=a, b=draw.number() * 1e12)
         if a > 0:
             judge_roughly(student, "s = a.relu(); root = s * b", a=a, b=draw.number(1.1, 2.0))
@@ -598,13 +556,14 @@ def test_relu_on_both_sides(student, draw):
 def test_zero_is_a_number(student, draw):
     """operations and derivatives are right at zero"""
     b = draw.number(0.3, 2.0)
-    for text in (
+    judge_roughly(student, "root = a ** 2", "root = a ** 3", "root = a ** 1", a=0)
+    judge_roughly(
+        student,
         *("root = a * b", "root = b * a", "root = a + b", "root = a / b"),
         *("s = a * b; root = s * c", "s = a + b; root = c * s"),
-        *("root = a ** 2", "root = a ** 3", "root = a ** 1"),
         *("t = b * c; u = t * a; root = u + t", "t = b * c; u = t * a; root = t + u"),
-    ):
-        judge_roughly(student, text, a=0 if "**" in text else 0.0, b=b, c=b + 1.0)
+        **{"a": 0.0, "b": b, "c": b + 1.0},
+    )
 
 
 @check(points=0.5, about="Value", needs=SIMPLE)
@@ -643,14 +602,11 @@ def assert_new(lines, values, held):
 @check(points=0.5, about="Value", at="Value.backward", needs=test_a_value_used_twice)
 def test_every_contribution_before_going_on(student, draw):
     """a node passes its gradient on after all of it has arrived"""
-    leaves = numbers(draw)
-    for root in ("t + u", "u + t", "t * u", "u * t"):
-        judge_roughly(student, f"t = a * b; u = t * c; root = {root}", **leaves)
-    for root in ("v + t * t", "t * t + v"):
-        judge_roughly(student, f"t = a * b; u = t * c; v = u * d; root = {root}", **leaves)
-    for root in ("v * t + w", "w + t * v"):
-        text = f"t = a + b; u = t * c; v = u * t; w = v + u; root = {root}"
-        judge_roughly(student, text, **leaves)
+    t_and_u, v, w = "t = a * b; u = t * c", "v = u * d", "v = u * t; w = v + u"
+    texts = [f"{t_and_u}; root = {root}" for root in ("t + u", "u + t", "t * u", "u * t")]
+    texts += [f"{t_and_u}; {v}; root = {root}" for root in ("v + t * t", "t * t + v")]
+    texts += [f"t = a + b; u = t * c; {w}; root = {root}" for root in ("v * t + w", "w + t * v")]
+    judge_roughly(student, *texts, **numbers(draw))
 
 
 @check(points=0.5, about="Value", at="Value.backward", needs=SIMPLE)
@@ -667,8 +623,8 @@ def test_equal_values_are_two(student, draw):
 def test_gradients_of_two_results_add_up(student, draw):
     """gradients of two results add up"""
     leaves = numbers(draw)
-    judge_roughly(student, "p = a * b; q = a * c", "p", "q", **leaves)
-    judge_roughly(student, "p = a * b; q = a + b; r = b * d", "p", "q", "r", **leaves)
+    judge_roughly(student, "p = a * b; q = a * c", roots="pq", **leaves)
+    judge_roughly(student, "p = a * b; q = a + b; r = b * d", roots="pqr", **leaves)
 
 
 @check(points=0.25, about="Value", at="Value.backward", needs=test_a_value_used_twice)
@@ -676,6 +632,41 @@ def test_long_expressions(student, draw):
     """long expressions agree with torch"""
     for text in LONG:
         judge(student, text, **numbers(draw))
+
+
+# ------------------------------------------------------------------------------------------ chains
+
+
+@contextlib.contextmanager
+def chained(student, draw, formulas, rounds, **leaves):
+    """A block with the leaves by name, x first, and all Values that the formulas of x give in
+    turn.
+    """
+    text = f"{rounds} × ({'; '.join(f'x = {formula}' for formula in formulas)})"
+    draw.given(expression=text, **leaves)
+    values = {name: student.Value(number) for name, number in leaves.items()}
+    with showing(text):
+        yield values, chain(formulas, rounds, **values)
+
+
+def judge_work(student, root, function):
+    """backward, or zero_grad, on a Value with many paths must not take many lines of Python."""
+    if student.observe("lines_run", root, function == "zero_grad", BUDGET) is None:
+        facts = {"function": function, "budget": f"{BUDGET:,}", "count": DOUBLINGS}
+        message = "{function} was not done after {budget} lines of Python, for {count} doublings"
+        fail(message, facts=facts)
+
+
+def judge_cleared_chain(nodes, values, places, grad, clear):
+    """``clear`` must set the grads of the leaves and of the nodes at some places to 0."""
+    some = [*values.values(), *(nodes[place] for place in places)]
+    for node in some:
+        node.grad = grad
+    clear(nodes[-1])
+    grads, left = fetch(read(values, "grad"), [node.grad for node in some])
+    if any(grad != 0 for grad in left):
+        message = "zero_grad did not clear all grads of the chain"
+        fail(message, expected=dict.fromkeys(grads, 0.0), actual=grads)
 
 
 @check(points=0.5, about="Value", at="Value.backward", needs=SIMPLE)
