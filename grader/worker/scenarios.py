@@ -9,6 +9,7 @@ A ``path`` is the dotted name of a student's function: ``"Sigmoid.apply"``, ``"r
 
 import torch
 from torch.autograd.function import Function
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -24,9 +25,11 @@ def class_at(student, path):
     return at(student, path.rpartition(".")[0])
 
 
-def copied(tensor):
-    """A copy that later writes leave alone."""
-    return None if tensor is None else tensor.detach().clone()
+def copied(value):
+    """A copy that later writes leave alone: of a tensor, or of those in a tuple or a list."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 
 def gradients(result, inputs, v):
@@ -383,6 +386,23 @@ def handed_on(cls, back, function, x, v, b):
 
 
 # ----------------------------------------------------------------------- what torch runs
+
+
+class Watch(TorchFunctionMode):
+    """While this is on, ``ahead`` is called with each tensor just before it is differentiated, and
+    ``after`` with the arguments and the result of each call of torch.
+    """
+
+    def __init__(self, ahead, after):
+        super().__init__()
+        self.ahead, self.after = ahead, after
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if args and function in (torch.autograd.grad, torch.Tensor.backward):
+            self.ahead(args[0] if isinstance(args[0], torch.Tensor) else args[0][0])
+        result = function(*args, **(kwargs or {}))
+        self.after(args, result)
+        return result
 
 
 def operators(student, path, x, v=None):
