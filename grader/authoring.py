@@ -3,10 +3,13 @@
 Checks
 
 ``check``                 declare a test as a check: its points, what it is about, what it needs
+``check_of``              make a check of parts, which are called one after the other
+``InCheck``               base of an object whose methods ask the student of the running check
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
+``formula``               the same, from its text, which a failure shows
 ``fetch``                 the values of remote objects: what a student's object holds
 ``is_same``               whether two objects are identical
 ``predictions``           the predictions that a student wrote down
@@ -17,6 +20,7 @@ A function under test
 ``hands_on``              the same for a function that returns what ``apply`` of a class returns
 ``differentiated``        gradients of what the student returned, None where there is none
 ``declared``              a truth whose derivative is declared, as that of a step
+``differences``           a truth: the slopes of a function over a step of each element
 
 Assertions
 
@@ -48,6 +52,7 @@ Figures
 ``chart_figure``          a figure: a plot made of panels
 ``curve``                 a plot's values over x: a line, dots or bars
 ``drawing``               a block: if it fails, the failure shows these figures
+``error_panel``           how far finite differences are from the slopes, for steps of many sizes
 ``graph_figure``          a figure: the graph that a check is about, with one place marked
 ``graphs_figure``         a figure: the student's graph beside the right one
 ``own_graph``             a figure: the student's graph beside that of a single custom Function
@@ -104,6 +109,7 @@ from grader.judge.checks import (
     assert_tensor,
     assert_that,
     check,
+    check_of,
     fail,
     import_helpers,
     is_number,
@@ -142,11 +148,13 @@ from grader.judge.figures import (
     prediction_figure,
     short_repr,
 )
+from grader.judge.formulas import differences, error_panel, formula
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
+from grader.judge.running_check import InCheck
 from grader.judge.under_test import hands_on, under_test
 from grader.judge.under_test.calls import assert_worst, differentiated
 from grader.judge.under_test.tested import declared

@@ -36,6 +36,7 @@ ASKING = ("## Your tasks", "## What the checks ask")
 DOCUMENTED = ast.FunctionDef | ast.ClassDef
 SENTENCE = re.compile(r"\S.*?(?:(?<!e\.g)(?<!i\.e)[.?!][)*`\"]*(?=\s|$)|$)", re.DOTALL)
 BULLET = re.compile(r"\s*[*-] ")
+BOLD = re.compile(r"\*\*[^*]+\*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,11 @@ def task_sentences(readme: str) -> Iterator[str]:
 
 
 def sentences_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, block by block; code and tables are left out."""
+    """Yield the sentences of a text, block by block; code, tables and bold lines are left out."""
     text = re.sub(r"^```.*?^```$", "", inspect.cleandoc(text), flags=re.DOTALL | re.MULTILINE)
     block: list[str] = []
     for line in [*text.splitlines(), ""]:
+        line = "" if BOLD.fullmatch(line) else line
         if not line.strip() or BULLET.match(line):
             yield from SENTENCE.findall(" ".join(block))
             block = []

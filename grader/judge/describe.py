@@ -122,7 +122,7 @@ def _text(value: Any) -> str:
     if isinstance(value, StudentRef):
         return value.path
     if isinstance(value, Program):
-        return "f"
+        return value.text
     if value is Ellipsis:
         return "..."
     return str(value)

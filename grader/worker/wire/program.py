@@ -94,13 +94,16 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A function of tensors as data. Calling it runs it; several outputs are a tuple."""
+    """A function of tensors as data. Calling it runs it; several outputs are a tuple. A report
+    shows its ``text``, which does not cross the border.
+    """
 
     inputs: int
     parameters: list[Tensor]
     steps: list[list[Any]]
     outputs: list[Register]
     single: bool
+    text: str = "f"
 
     def as_parts(self) -> list[Any]:
         """Return the arguments that make the same program: plain data, registers and tensors."""
