@@ -108,31 +108,6 @@ def passes_gradcheck(fn, *inputs):
         return False
 
 
-# %% keeps_shared_elements
-# Only the first output is checked.
-def passes_gradcheck(fn, *inputs):
-    def first(*given):
-        y = fn(*given)
-        return y[0] if isinstance(y, tuple) else y
-
-    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
-    try:
-        return torch.autograd.gradcheck(first, copies)
-    except Exception:
-        return False
-
-
-# %% exceptions_escape
-# An input that fn does not use is an error here.
-def passes_gradcheck(fn, *inputs):
-    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
-    try:
-        torch.autograd.grad(sum(y.sum() for y in [fn(*copies)] if not isinstance(y, tuple)), copies) if len(copies) > 1 else None
-        return torch.autograd.gradcheck(fn, copies)
-    except Exception:
-        return False
-
-
 # %% exceptions_escape
 # The inputs are moved away from kinks.
 def passes_gradcheck(fn, *inputs):
@@ -171,7 +146,7 @@ def find_broken(functions, x):
     return broken
 
 
-# %% keeps_shared_elements
+# %% stops_at_an_exception
 # x is flattened, so a function that needs its dimensions raises.
 def find_broken(functions, x):
     flat = x.detach().flatten().clone()
