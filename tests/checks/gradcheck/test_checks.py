@@ -163,7 +163,7 @@ def autograds(f: Any, x: Tensor) -> Tensor:
 def test_row_by_output_column_by_input(student: Student, draw: RandomInputs) -> None:
     """the Jacobian has a row per output, a column per input"""
     function = student.numerical_jacobian
-    f = draw.formula("(x ** 2 * {a}).cat((x.prod() * {b}).unsqueeze(0))")
+    f = draw.formula("torch.cat([x ** 2 * {a}, (x.prod() * {b}).unsqueeze(0)])")
     x = draw.tensor(2, low=0.5)
     want = autograds(f, x)
 

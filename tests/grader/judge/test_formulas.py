@@ -16,6 +16,11 @@ def test_a_formula_has_parameters_and_is_shown_as_its_text() -> None:
     assert describe(f) == {"other": "(x * w).sum() + y"}
 
 
+def test_a_formula_joins_tensors() -> None:
+    f = formula("torch.stack([torch.cat([x, x * 2]), torch.cat([x, x])]).sum(0)")
+    assert torch.equal(f(X), torch.tensor([2.0, 4.0, 3.0, 6.0], dtype=X.dtype))
+
+
 def test_a_drawn_formula_has_numbers() -> None:
     f = RandomInputs(3).formula("{a} * x", "x ** {b}")
     assert "{" not in f.text
