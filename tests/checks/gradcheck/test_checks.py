@@ -120,6 +120,8 @@ def test_every_input_counts(student: Student, draw: RandomInputs) -> None:
         x, y = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
         product = formula(f"(v * 2 * x * y * {c}, v * (x ** 2 + 3) * {d})", "x y v")
         verdict(student, draw, [value, product], c == d, x=x, y=y)
+    x, y = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    verdict(student, draw, formula("x.sin()", "x y"), True, x=x, y=y)  # the gradient of y is 0
 
 
 # ------------------------------------------------------------------------------- numerical_jacobian
