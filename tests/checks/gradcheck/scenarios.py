@@ -151,9 +151,10 @@ def found(student, functions, x, exchanged):
 
 def settled(fn, *inputs, **options):
     """Whether torch finds no fault with fn."""
-    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
-        return torch.autograd.gradcheck(fn, copies)
+        return torch.autograd.gradcheck(
+            fn, [x.detach().clone().double().requires_grad_() for x in inputs]
+        )
     except Exception:
         return False
 
