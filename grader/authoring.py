@@ -32,6 +32,7 @@ Assertions
 ``assert_not_used``       the student's definitions must not use certain names
 ``assert_raises``         a call must raise the expected exception
 ``assert_tensor``         a tensor must have the expected shape, dtype and values
+``assert_tuple``          a tuple must have so many elements
 ``assert_worst``          require many values, and show those that are furthest off
 ``assert_that``           fail with a message unless a condition holds
 ``fail``                  fail with a message
@@ -53,6 +54,7 @@ Figures
 ``curve``                 a plot's values over x: a line, dots or bars
 ``drawing``               a block: if it fails, the failure shows these figures
 ``error_panel``           how far finite differences are from the slopes, for steps of many sizes
+``gradients_figure``      a figure: the graph of z, with the gradients at named tensors
 ``graph_figure``          a figure: the graph that a check is about, with one place marked
 ``graphs_figure``         a figure: the student's graph beside the right one
 ``own_graph``             a figure: the student's graph beside that of a single custom Function
@@ -108,6 +110,7 @@ from grader.judge.checks import (
     assert_raises,
     assert_tensor,
     assert_that,
+    assert_tuple,
     check,
     check_of,
     fail,
@@ -141,6 +144,7 @@ from grader.judge.figures import (
     chart_figure,
     curve,
     drawing,
+    gradients_figure,
     graph_figure,
     graphs_figure,
     panel,

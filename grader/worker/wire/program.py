@@ -94,16 +94,15 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A function of tensors as data. Calling it runs it; several outputs are a tuple. A report
-    shows its ``text``, which does not cross the border.
-    """
+    """A function of tensors as data. Calling it runs it; several outputs are a tuple."""
 
     inputs: int
     parameters: list[Tensor]
     steps: list[list[Any]]
     outputs: list[Register]
     single: bool
-    text: str = "f"
+    names: tuple[str, ...] = ()
+    """What the recorded function calls its inputs and parameters; this does not cross."""
 
     def as_parts(self) -> list[Any]:
         """Return the arguments that make the same program: plain data, registers and tensors."""
@@ -222,4 +221,6 @@ def program(
     result = function(*symbols)
     single = isinstance(result, Symbol)
     outputs = [symbol._register for symbol in ((result,) if single else result)]
-    return Program(inputs, parameters, recorder.steps, outputs, single)
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[: code.co_argcount][: len(symbols)] if code else ()
+    return Program(inputs, parameters, recorder.steps, outputs, single, names)

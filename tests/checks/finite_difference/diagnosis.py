@@ -8,7 +8,7 @@ from torch import Tensor
 from grader.authoring import Again, Failure, Student, formula, rule, same, value_rule
 
 SQUARES, MATRIX = formula("(x ** 2).sum()"), torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
-CURVE, POINT, STEP = formula("-x ** 3"), 0.75, 0.25
+CURVE, POINT, STEP = "-x**3", 0.75, 0.25
 RUNS = {"forward_difference": 1e-3, "central_difference": 1e-3, "numerical_gradient": 1e-5}
 Facts = dict[str, Any]
 
@@ -19,12 +19,12 @@ def asked_again(failure: Failure, student: Student) -> Again:
     """
     one = torch.tensor(POINT, dtype=torch.float64)
     gradient = failure.about == "numerical_gradient"
-    f = formula(f"({CURVE.text}).sum()") if gradient else CURVE
+    curve, f = formula(CURVE), formula(f"({CURVE}).sum()" if gradient else CURVE)
     x = one.reshape(1) if gradient else one
     ahead = "" if failure.about == "forward_difference" else " - h"
     run = "h" if failure.about == "forward_difference" else "(2 * h)"
     return Again(
-        names={"f": lambda at: CURVE(at).reshape(x.shape), "x": one, "h": STEP,
+        names={"f": lambda at: curve(at).reshape(x.shape), "x": one, "h": STEP,
                "run": RUNS[failure.about]},
         right={"value": f"(f(x + h) - f(x{ahead})) / {run}"},
         ask={"value": lambda _: getattr(student, failure.about)(f, x.clone(), STEP)},

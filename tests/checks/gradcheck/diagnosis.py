@@ -128,7 +128,7 @@ def outputs_added_up(failure: Failure, student: Student) -> Facts | None:
     """An exchanged incoming gradient passes for x ** 2, and twice the gradient does not."""
     if failure.actual is not True or accepts(student, "x ** 2", "v * x * 4"):
         return None
-    mixed_up = "torch.cat([v[1].unsqueeze(0), v[0].unsqueeze(0)]) * x * 2"
+    mixed_up = "v[1].unsqueeze(0).cat(v[0].unsqueeze(0)) * x * 2"
     return {"x": POINT} if accepts(student, "x ** 2", mixed_up) else None
 
 

@@ -16,12 +16,14 @@ from grader.authoring import (
     Student,
     StudentCodeError,
     assert_equal,
+    assert_gradient,
     assert_not_used,
     assert_tensor,
     assert_that,
     chart_figure,
     check,
     differences,
+    differentiated,
     error_panel,
     fail,
     formula,
@@ -165,7 +167,7 @@ def autograds(f: Any, x: Tensor) -> Tensor:
 def test_row_by_output_column_by_input(student: Student, draw: RandomInputs) -> None:
     """the Jacobian has a row per output, a column per input"""
     function = student.numerical_jacobian
-    f = draw.formula("torch.cat([x ** 2 * {a}, (x.prod() * {b}).unsqueeze(0)])")
+    f = draw.formula("(x ** 2 * {a}).cat((x.prod() * {b}).unsqueeze(0))")
     x = draw.tensor(2, low=0.5)
     want = autograds(f, x)
 
@@ -279,8 +281,17 @@ test_both_gradients_of_the_power = POWER = power(
 @check(points=0.25, about="FixedPow", at="FixedPow.backward", needs=POWER)
 def test_the_numbers_of_c20_and_c21(student: Student, draw: RandomInputs) -> None:
     """at x = 5 and q = 3 the gradients are 75 and 201.1797"""
-    x, q = (torch.tensor(number, dtype=F64, requires_grad=True) for number in (5.0, 3.0))
-    P.gradient(x, q, torch.tensor(1.0, dtype=F64))
+    leaves = [torch.tensor(number, dtype=F64, requires_grad=True) for number in (5.0, 3.0)]
+    draw.given(x=leaves[0], q=leaves[1])
+    y = P.value(*leaves)
+    assert_tensor(y, torch.tensor(125.0, dtype=F64), "5 ** 3 is 125")
+    found = differentiated(y, leaves, torch.ones_like(y))
+    for which, got, number in zip("xq", found, (75.0, 201.1797), strict=True):
+        message, want = (
+            "the gradient with respect to {which} is wrong",
+            torch.tensor(number).double(),
+        )
+        assert_gradient(got, want, message, rtol=1e-6, facts={"which": which})
 
 
 # hidden

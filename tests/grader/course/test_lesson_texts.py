@@ -91,6 +91,10 @@ def test_indented_code_and_bold_lines_are_no_sentences(between: str) -> None:
     assert list(sentences_in(f"One.\n\n{between}\n\n* Two.")) == ["One.", "Two."]
 
 
+def test_a_bold_line_heads_a_list() -> None:
+    assert list(sentences_in("**Inputs**\n\n* One.\n* **Two** is.")) == ["One.", "Two** is."]
+
+
 def test_promises_are_read_in_order(tmp_path: Path) -> None:
     text = '[f.b]\nsays = ["B."]\nchecks = ["c"]\n[f.a]\nsays = []\n'
     first, second = read_contract(written(tmp_path, text, "contract.toml"))

@@ -10,20 +10,15 @@ from grader.judge.random_inputs import RandomInputs
 X = torch.tensor([1.0, 2.0], dtype=torch.float64)
 
 
-def test_a_formula_has_parameters_and_is_shown_as_its_text() -> None:
+def test_a_formula_has_parameters_and_is_shown() -> None:
     f = formula("(x * w).sum() + y", "x y", w=torch.tensor([10.0, 1.0], dtype=torch.float64))
     assert f(X, torch.tensor(0.5)) == 12.5
     assert describe(f) == {"other": "(x * w).sum() + y"}
 
 
-def test_a_formula_joins_tensors() -> None:
-    f = formula("torch.stack([torch.cat([x, x * 2]), torch.cat([x, x])]).sum(0)")
-    assert torch.equal(f(X), torch.tensor([2.0, 4.0, 3.0, 6.0], dtype=X.dtype))
-
-
 def test_a_drawn_formula_has_numbers() -> None:
     f = RandomInputs(3).formula("{a} * x", "x ** {b}")
-    assert "{" not in f.text
+    assert "{" not in str(describe(f)["other"])
     assert f(X).shape == (2,)
 
 
