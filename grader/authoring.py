@@ -11,6 +11,7 @@ Checks
 ``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
+``formula``               the same, from its text, which a failure shows
 ``fetch``                 the values of remote objects: what a student's object holds
 ``is_same``               whether two objects are identical
 ``predictions``           the predictions that a student wrote down
@@ -21,6 +22,7 @@ A function under test
 ``hands_on``              the same for a function that returns what ``apply`` of a class returns
 ``differentiated``        gradients of what the student returned, None where there is none
 ``declared``              a truth whose derivative is declared, as that of a step
+``differences``           a truth: the slopes of a function over a step of each element
 
 Assertions
 
@@ -53,6 +55,7 @@ Figures
 ``chart_figure``          a figure: a plot made of panels
 ``curve``                 a plot's values over x: a line, dots or bars
 ``drawing``               a block: if it fails, the failure shows these figures
+``error_panel``           how far finite differences are from the slopes, for steps of many sizes
 ``gradients_figure``      a figure: the graph of z, with the gradients at named tensors
 ``graph_figure``          a figure: the graph that a check is about, with one place marked
 ``graphs_figure``         a figure: the student's graph beside the right one
@@ -151,6 +154,7 @@ from grader.judge.figures import (
     prediction_figure,
     short_repr,
 )
+from grader.judge.formulas import differences, error_panel, formula
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
