@@ -13,6 +13,7 @@ from grader.course.stubs import stub_of
 
 MARK = "TO WRITE:"
 """The mark at every place where a person has to write something."""
+UNWRITTEN = "still holds its placeholder:"
 
 FILES = {
     "solution.py": "solutions/{lesson}.py",
@@ -72,10 +73,11 @@ def catalogue(texts: list[str], lesson: str, lang: str) -> str:
     return str(file) + "\n"
 
 
-def placeholders_in(path: Path) -> Iterator[str]:
-    """Yield each line with a placeholder: ``README.md:5: TO WRITE: …``."""
+def placeholders_in(path: Path, root: Path) -> Iterator[str]:
+    """Yield each line with a placeholder: ``README.md:5 still holds its placeholder: …``."""
+    place = path.relative_to(root).as_posix()
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         _, mark, wanted = line.partition(MARK)
         if mark:
             text = wanted.strip(' ",')
-            yield f"{path.name}:{number} still holds its placeholder: {MARK} {text}"
+            yield f"{place}:{number} {UNWRITTEN} {MARK} {text}"

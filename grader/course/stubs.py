@@ -36,7 +36,9 @@ NOT_WRITTEN = "raise NotImplementedError"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """Return the stub for a solution; raise CourseError for unpaired markers."""
+    """Return the stub for a solution; raise CourseError for unpaired markers, and where it is not
+    Python.
+    """
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
@@ -65,6 +67,10 @@ def stub_of(solution: str, *, name: str) -> str:
             out.append(line)
     if region is not None:
         raise CourseError(f"{name}: the last region has no {END!r}")
+    try:
+        ast.parse(solution)
+    except SyntaxError as error:
+        raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
     drop_blank_lines(out)
     return "\n".join(out) + "\n"
 

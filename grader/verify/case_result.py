@@ -14,7 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from grader.core.errors import CourseError
 from grader.core.report import CheckResult, Outcome, Record
 from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
@@ -36,6 +38,9 @@ that; ``templates/verify/spoiler.py.j2`` makes such an answer from a solution.
 """
 DERIVATIVES = (("nan", 1), ("nan", 2), ("zeros", 1), ("zeros", 2), ("later", 0))
 """The same, for lessons in which derivatives can be wrong although the values are right."""
+FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
+INDENTED = re.compile(r"^ .*\n", re.MULTILINE)
+"""The lines of a traceback: a frame's first one, and those between its head and the exception."""
 DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 
@@ -151,21 +156,37 @@ def is_named(case: Case, outcome: LessonOutcome) -> bool:
 
 def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
     checks = outcome.result.checks
-    for check in checks:
-        if check.outcome is Outcome.GRADER_ERROR or check.note:
-            said = (check.note or check.message or "").strip()
-            yield f"{check.id}: the grader's own fault: {said}"
+    faulty = [check for check in checks if check.outcome is Outcome.GRADER_ERROR or check.note]
+    for check in faulty:
+        yield fault_of(check, case.lesson)
     if outcome.result.message:
         yield outcome.result.message
     wanted = WANTED.get(case.kind)
-    for check in checks if wanted else ():
+    for check in (one for one in checks if wanted and one not in faulty):
         may_fail = check.bonus and case.kind == "accepted"
-        if check.outcome is not wanted and not may_fail:
+        waits = wanted is Outcome.PASSED and check.outcome is Outcome.SKIPPED
+        if check.outcome is not wanted and not may_fail and not waits:
             yield f"{check.id} is {check.outcome}, should be {wanted}: {check.message}"
+    if faulty:
+        return
     if case.kind == "mistake":
         yield from mistake_problems(case, outcome)
     if case.kind == "near miss":
         yield from near_miss_problems(case, outcome)
+
+
+def fault_of(check: CheckResult, lesson: Lesson) -> str:
+    """Return what a file of the lesson raised, with its line; else the whole traceback."""
+    said = (check.note or check.message or "").strip()
+    own = {"<scenarios>": lesson.scenarios, lesson.filename: lesson.solution}
+    frames = [(own.get(name, Path(name)), line) for name, line in FRAME.findall(said)]
+    inside = [one for one in frames if one[0] in own.values() or lesson.checks in one[0].parents]
+    if not inside:
+        return f"{check.id}: the grader's own fault: {said}"
+    raised = INDENTED.split(said)[-1].partition("\n")[0].removeprefix(f"{CourseError.__module__}.")
+    misused = raised.removeprefix(f"{CourseError.__name__}: ")
+    path, line = inside[-1]
+    return misused if misused != raised else f"{path}:{line}: {raised}"
 
 
 def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from grader.core.i18n import ENGLISH, load_catalogue, placeholders
 from grader.course.course import Lesson
 from grader.course.lesson_texts import Promise, compared_form, stub_sentences, task_sentences
-from grader.course.scaffold import MARK, placeholders_in
+from grader.course.scaffold import MARK, UNWRITTEN, placeholders_in
 from grader.course.source import Source
 from grader.course.stubs import header, stub_in, stub_of
 from grader.verify.case_result import Found
@@ -134,7 +134,7 @@ def unwritten(lesson: Lesson) -> Iterator[str]:
     """Yield the places marked by ``grade new`` in which something is still to be written."""
     for text in (lesson.title, lesson.summary):
         if MARK in text:
-            yield f"course.toml still holds its placeholder: {text}"
+            yield f"{lesson.id}: course.toml {UNWRITTEN} {text}"
     cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
     files = {lesson.solution, *(cell.path for cell in cells)}
     for folder in (lesson.folder, lesson.checks):
@@ -144,7 +144,7 @@ def unwritten(lesson: Lesson) -> Iterator[str]:
             if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
         }
     for path in sorted(files):
-        yield from placeholders_in(path)
+        yield from placeholders_in(path, lesson.root)
 
 
 def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:

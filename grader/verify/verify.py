@@ -40,7 +40,7 @@ from grader.core.messages import Settings
 from grader.core.processes import isolated_command, scrubbed_environment
 from grader.core.report import Outcome
 from grader.course.course import Course, Lesson
-from grader.course.scaffold import MARK
+from grader.course.scaffold import MARK, UNWRITTEN
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.judge import COMPAT_CHECK
@@ -66,6 +66,7 @@ from grader.verify.static_problems import (
     unbroken_problems,
     unwritten,
 )
+from grader.verify.trouble import grouped, seeds_listed
 
 APPLICATION = 0x67726C76
 """``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
@@ -118,60 +119,82 @@ def verify(
     grading and may make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
     """
     lessons = list(dict.fromkeys(lessons))
-    problems, cases = _before_grading(course, lessons, settings)
-    total = len(cases) * len(seeds)
+    before = _before_grading(course, lessons, settings)
     opened = VerdictCache(keep, course, settings) if keep else contextlib.nullcontext()
     with opened as cache:
-        found = {case: cache.results(case) if cache else {} for case in cases}
+        found = {case: cache.results(case) if cache else {} for case in before.cases}
         try:
-            _grade_rest(
-                course, found, seeds, settings, workers, cache, progress=progress, during=during
-            )
+            _grade_rest(found, seeds, settings, workers, cache, progress=progress, during=during)
         except KeyboardInterrupt:
             if keep is None:
                 raise
-    left = sum(seed not in of for of in found.values() for seed in seeds)
+    left, stopped = len(_missing(found, seeds)), _stopped(found, seeds)
+    total = left + sum(seed in of for of in found.values() for seed in seeds)
     counted = _kept(found, lessons, seeds) if keep else (0, ())
     if left:
-        return VerifyResult((*problems, *_so_far(found)), (), total, left, *counted)
-    proofs = []
+        problems = (*before.problems, *_so_far(found), *before.to_write)
+        return VerifyResult(problems, (), total, left, *counted)
+    proofs, graded = [], []
     for lesson in lessons:
         mine = {
-            case: {seed: of[seed] for seed in seeds}
+            case: {seed: of[seed] for seed in seeds if seed in of}
             for case, of in found.items()
-            if case.lesson.id == lesson.id
+            if case.lesson.id == lesson.id and (lesson.id not in stopped or of)
         }
         if mine:
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
-            problems += more
-    return VerifyResult(tuple(problems), tuple(proofs), total, 0, *counted)
+            graded += more
+    problems = (*before.problems, *graded, *before.to_write)
+    return VerifyResult(problems, tuple(proofs), total, 0, *counted)
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforeGrading:
+    """The problems that no grading shows, what is still to be written, and the cases to grade."""
+
+    problems: tuple[str, ...]
+    to_write: tuple[str, ...]
+    cases: tuple[Case, ...]
 
 
 def _before_grading(
     course: Course, lessons: Sequence[Lesson], settings: Settings
-) -> tuple[list[str], list[Case]]:
-    """Return the problems that no grading shows, and the cases to grade."""
-    problems = (
-        [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
-    )
+) -> _BeforeGrading:
+    problems: list[str] = []
+    to_write = [f"course.toml {UNWRITTEN} {course.title}"] if MARK in course.title else []
     cases: list[Case] = []
     for lesson in lessons:
         try:
             problems += [f"{lesson.id}: {text}" for text in static_problems(lesson)]
+            to_write += [*unwritten(lesson)]
             lacking = catalogue_problems(lesson, settings.lang)
-            problems += [f"{lesson.id}: {text}" for text in lacking]
-            problems += [f"{lesson.id}: {text}" for text in unwritten(lesson)]
+            to_write += [f"{lesson.id}: {text}" for text in lacking]
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
         except OSError as error:
             problems.append(f"{lesson.id}: {error.filename}: {error.strerror}")
-    return problems, cases
+    return _BeforeGrading(tuple(problems), tuple(to_write), tuple(cases))
+
+
+def _stopped(found: Found, seeds: Sequence[int]) -> set[str]:
+    """Return the lessons whose solution does not pass from the first seed. Nothing else of them is
+    graded, because every answer would repeat what is wrong.
+    """
+    solutions = [(case, of) for case, of in found.items() if case.kind == "solution"]
+    firsts = {case.lesson.id: of[seeds[0]] for case, of in solutions if seeds[0] in of}
+    return {lesson for lesson, one in firsts.items() if one.broken or one.failed}
+
+
+def _missing(found: Found, seeds: Sequence[int]) -> list[tuple[Case, int]]:
+    """Return what is still to be graded, seed by seed."""
+    stopped = _stopped(found, seeds)
+    cases = [case for case in found if case.lesson.id not in stopped]
+    return [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
 
 
 def _grade_rest(
-    course: Course,
     found: dict[Case, dict[int, CaseResult]],
     seeds: Sequence[int],
     settings: Settings,
@@ -181,15 +204,12 @@ def _grade_rest(
     progress: Callable[[int, int], None],
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
-    """Grade the cases that ``found`` lacks, seed by seed, and store each verdict at once."""
-    order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
-    cases = sorted(found, key=lambda case: order[case.lesson.id])
-    total = len(cases) * len(seeds)
-    runs = [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
-    done = total - len(runs)
+    """Grade what ``found`` lacks, solutions first, and store each verdict at once."""
+    missing = _missing(found, seeds)
+    done = len(found) * len(seeds) - len(missing)
     if done:
-        progress(done, total)
-    if not runs:
+        progress(done, done + len(missing))
+    if not missing:
         return
 
     def grade(host: ForkServerClient, run: tuple[Case, int]) -> tuple[Case, int, CaseResult]:
@@ -207,16 +227,22 @@ def _grade_rest(
     # most are equal, so memory hardly grows with the seeds
     shared: dict[CaseResult, CaseResult] = {}
     pool = HostPool(
-        max(1, min(workers, len(runs))), lambda: ForkServerClient(own_session=cache is not None)
+        max(1, min(workers, len(missing))), lambda: ForkServerClient(own_session=cache is not None)
     )
     with closing(pool) as hosts, during(hosts):
-        for case, seed, finding in map_unordered(hosts, runs, grade):
-            finding = shared.setdefault(finding, finding)
-            if cache:
-                cache.add(case, seed, finding)
-            found[case][seed] = finding
-            done += 1
-            progress(done, total)
+        for solutions_only in (True, False):
+            missing = _missing(found, seeds)
+            total = done + len(missing)
+            if solutions_only:
+                missing = [run for run in missing if run[0].kind == "solution"]
+                missing = [run for run in missing if run[1] == seeds[0]]
+            for case, seed, finding in map_unordered(hosts, missing, grade):
+                finding = shared.setdefault(finding, finding)
+                if cache:
+                    cache.add(case, seed, finding)
+                found[case][seed] = finding
+                done += 1
+                progress(done, total)
 
 
 def _kept(
@@ -236,11 +262,10 @@ def _kept(
 def _so_far(found: Found) -> Iterator[str]:
     """Yield the problems of an interrupted run."""
     for case, of in found.items():
-        yield from broken_problems(case.lesson, of.values())
+        yield from broken_problems(of.values())
         runs = dict(sorted(of.items()))
         yield from seed_problems(case, runs)
-        for seed, finding in runs.items():
-            yield from (f"{case}, seed {seed}: {text}" for text in finding.trouble)
+        yield from grouped(case.lesson, {case: runs})
 
 
 def cases_of(lesson: Lesson) -> list[Case]:
@@ -285,20 +310,15 @@ class LessonSummary:
 def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]]:
     """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
     findings = [finding for runs in found.values() for finding in runs.values()]
-    broken = broken_problems(lesson, findings)
+    broken = broken_problems(findings)
     if broken:
         return LessonSummary(lesson.id), broken
-    problems: list[str] = []
-    about: dict[str, tuple[str, ...]] = {}
+    problems = [*grouped(lesson, found)]
+    if all(case.kind == "solution" for case in found):
+        return LessonSummary(lesson.id), problems
+    about = {name: of for finding in findings for name, of in finding.about}
     for case, runs in found.items():
-        for seed, finding in runs.items():
-            about |= dict(finding.about)
-            texts = [text for text in finding.untranslated if MARK not in text]
-            problems += [f"{lesson.id}: not translated: {text!r}" for text in texts]
-            if case.kind != SPOILER:
-                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-        if case.kind != SPOILER:
-            problems += seed_problems(case, runs)
+        problems += seed_problems(case, runs) if case.kind != SPOILER else ()
     mistakes = [case for case in found if case.kind == "mistake"]
     near_misses = [case for case in found if case.kind == "near miss"]
     accepted = [case for case in found if case.kind == "accepted"]
@@ -312,6 +332,8 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
     problems += [
         f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
     ]
+    texts = {text: None for finding in findings for text in finding.untranslated}
+    problems += [f"{lesson.id}: not translated: {text!r}" for text in texts if MARK not in text]
     summary = LessonSummary(
         lesson=lesson.id,
         checks=max((finding.checks for finding in findings), default=0),
@@ -345,9 +367,9 @@ def name_problems(
             yield f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
 
 
-def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
+def broken_problems(findings: Iterable[CaseResult]) -> list[str]:
     """Return, once, which file of a lesson keeps it from being graded."""
-    return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
+    return [text for text in {one.broken: None for one in findings} if text]
 
 
 def seed_problems(case: Case, runs: Mapping[int, CaseResult]) -> Iterator[str]:
@@ -367,18 +389,6 @@ def seed_problems(case: Case, runs: Mapping[int, CaseResult]) -> Iterator[str]:
         changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
     if changing:
         yield f"{case} depends on the seed: {'; '.join(changing)}"
-
-
-def seeds_listed(seeds: Sequence[int]) -> str:
-    """Return ``seed 2``, or ``seeds 1, 3 to 5``."""
-    runs: list[list[int]] = []
-    for seed in sorted(seeds):
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
-    parts = (f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs)
-    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(parts)}"
 
 
 def missing_internals() -> list[str]:

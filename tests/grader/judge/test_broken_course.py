@@ -95,17 +95,49 @@ def test_a_file_that_is_missing_is_named(file: str, broken: Broken, grade_text: 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("def test_x(student):\n    pass\n", "test_x has no @check decorator"),
+        ("def test_x(student):\n    pass\n", "test_x has no @check decorator. Add one"),
         (
-            "@check(points=1, about='double', needs='test_z')\ndef test_x(student):\n    pass\n",
-            "needs test_z, which is not a check of this lesson",
+            "def test_x(student):\n    pass\ntest_x = check(points=1, about='a', needs='test_limt')"
+            "(test_x)\n",
+            "test_x needs test_limt, which is not a check of this lesson. Did you mean test_limit?",
+        ),
+        (
+            "def test_x(student):\n    pass\ntest_x = check(points=1, about='a', needs='test_x')"
+            "(test_x)\n",
+            "checks need each other in a circle: test_x → test_x",
         ),
     ],
 )
-def test_a_check_that_can_not_be_put_in_order_is_the_courses_error(
+def test_a_check_that_can_not_be_put_in_order_is_named_with_its_line(
     text: str, said: str, broken: Broken, grade_text: Grade
 ) -> None:
-    assert said in refusal_of(broken(HIDDEN, text)[0], grade_text)
+    course, line = broken(HIDDEN, text)
+    assert refusal_of(course, grade_text) == f"{course.root / HIDDEN}:{line}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("diagnosis.toml", "a = [", "Invalid value"),
+        ("diagnosis.toml", "a = 1 2\n", "Expected newline or end of document after a statement"),
+        ("diagnosis.toml", "[x]\n", "[x]: Object missing required field `title`"),
+        ("contract.toml", "[x.y]\nsays = 1\n", "[x.y]: Expected `array`, got `int` - at `$.says`"),
+        (
+            "diagnosis.py",
+            "more = rule(lambda failure, student: None)\n",
+            "the rule more has no texts. Add a table [more] to diagnosis.toml, or rename the rule",
+        ),
+    ],
+)
+def test_a_slip_in_what_describes_the_checks_is_named_with_its_line(
+    file: str, text: str, said: str, broken: Broken, grade_text: Grade
+) -> None:
+    course, line = broken(f"{CHECKS}/diagnosis.py", "")
+    path = course.root / CHECKS / file
+    before = path.read_text("utf-8") if path.exists() else ""
+    path.write_text(before + text, "utf-8")
+    line = before.count("\n") + 1
+    assert refusal_of(course, grade_text) == f"{path}:{line}: {said}"
 
 
 def test_a_fork_server_grades_after_a_refusal(broken: Broken, grade_text: Grade) -> None:

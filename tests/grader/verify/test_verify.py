@@ -212,9 +212,7 @@ def passing_stub(lesson: Copy) -> None:
 
 @breakage(
     r"ID: solution, seed 1: ID\.double is failed, should be passed: \[.*\] was not"
-    r" doubled",
-    r"ID: solution, seed 1: ID\.gradient_of_double is skipped, should be passed:"
-    r" waits for: double returns twice x",
+    r" doubled"
 )
 def failing_reference(lesson: Copy) -> None:
     replace(lesson.solution, "return 2 * x", "return 2 * x + 1")
@@ -231,10 +229,7 @@ def missing_solution(lesson: Copy) -> None:
 
 
 @breakage(
-    r"ID: solution, seed 1: ID\.limit_is_a_float: the grader's own fault: Traceback"
-    r" .*ZeroDivisionError: division by zero",
-    r"ID: solution, seed 1: ID\.limit_is_a_float is grader_error, should be passed:"
-    r" ZeroDivisionError: division by zero",
+    r"\S+/ID/test_hidden\.py:\d+: ZeroDivisionError: division by zero \(ID: solution, seed 1\)"
 )
 def broken_check(lesson: Copy) -> None:
     replace(
@@ -242,7 +237,7 @@ def broken_check(lesson: Copy) -> None:
     )
 
 
-@breakage(r"ID: \S+/test_hidden\.py:\d+: SyntaxError: invalid syntax\. .*")
+@breakage(r"\S+/ID/test_hidden\.py:\d+: SyntaxError: invalid syntax\. .*")
 def broken_check_file(lesson: Copy) -> None:
     append(lesson.hidden, "def\n")
 
@@ -312,11 +307,8 @@ def syntax_error_in_a_mistake(lesson: Copy) -> None:
 
 
 @breakage(
-    r"ID: mistake squares, seed 1: ID\.double: the grader's own fault: the rule of"
-    r" 'squares' broke:\n.*ZeroDivisionError.*",
-    r"ID: mistake squares, seed 1: is not named: ID\.double: None .*",
-    r"ID: near miss squares, seed 1: ID\.double: the grader's own fault: the rule"
-    r" of 'squares' broke:\n.*ZeroDivisionError.*",
+    r"\S+/ID/diagnosis\.py:\d+: ZeroDivisionError: division by zero"
+    r" \(ID: mistake squares, near miss squares, seed 1\)",
     full=True,
 )
 def raising_rule(lesson: Copy) -> None:
@@ -349,8 +341,6 @@ def near_miss_of_nothing(lesson: Copy) -> None:
 @breakage(
     r"ID: accepted adds, seed 1: ID\.double is failed, should be passed: \[.*\] was"
     r" not doubled",
-    r"ID: accepted adds, seed 1: ID\.gradient_of_double is skipped, should be"
-    r" passed: waits for: .*",
     full=True,
 )
 def losing_alternative(lesson: Copy) -> None:
@@ -471,7 +461,8 @@ def test_a_lesson_that_can_not_be_read_is_not_graded_and_stops_no_other(verified
 
 def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
     total = verified.found.gradings
-    assert verified.progress == [(done, total) for done in range(1, total + 1)]
+    assert [done for done, _ in verified.progress] == [*range(1, total + 1)]
+    assert verified.progress[-1] == (total, total)
 
 
 # ---------------------------------------------------------------------------- verdicts held against
