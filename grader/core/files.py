@@ -79,12 +79,15 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
-def line_with(path: Path, text: str) -> str:
-    """Return ``path:line`` of the first line that begins with a text, or the path alone."""
+def line_with(path: Path, *texts: str, inside: bool = False) -> str:
+    """Return ``path:line`` of the first line that begins with one of these texts, or, ``inside``,
+    contains one; else the path alone.
+    """
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    found = (number for number, line in enumerate(lines, 1) if line.startswith(text))
-    number = next(found, None)
-    return f"{path}:{number}" if number else str(path)
+    for number, line in enumerate(lines, 1):
+        if line.startswith(texts) or (inside and any(text in line for text in texts)):
+            return f"{path}:{number}"
+    return str(path)
 
 
 DECIDING = (".py", ".toml", ".po")

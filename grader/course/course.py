@@ -23,6 +23,7 @@ from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, Promise, read_catalogue, read_contract
 from grader.course.source import Source
+from grader.course.stubs import copied_region
 
 HIDDEN = "\n# hidden\n"
 """The line in ``test_checks.py`` below which no check is handed out."""
@@ -176,6 +177,14 @@ class Lesson:
             if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
                 raise CourseError(f"{path}: {key} must be a list of texts")
         return data
+
+
+def hints_that_answer(lesson: Lesson) -> frozenset[str]:
+    """Return hints that contain a whole region of the solution; they are not handed out."""
+    solution = lesson.solution.read_text("utf-8")
+    return frozenset(
+        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
+    )
 
 
 def check_names(text: str) -> tuple[str, ...]:

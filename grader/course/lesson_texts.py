@@ -223,6 +223,17 @@ def translatable(path: Path) -> Iterator[str]:
         yield mistake.explanation
 
 
+def texts_in(code: str) -> frozenset[str]:
+    """Return every translatable text of Python code: constants, first lines of docstrings."""
+    constants = {
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    first_lines = {text.strip().splitlines()[0] for text in constants if text.strip()}
+    return frozenset(constants | first_lines)
+
+
 CELL = re.compile(r"# %%(.*)")
 HEADER = re.compile(r"(\w+)(?: \[(.+)\])?")
 

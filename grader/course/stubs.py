@@ -175,6 +175,29 @@ def without_markers(solution: str) -> str:
     return "\n".join(kept) + "\n"
 
 
+def regions(solution: str) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of each region that students write, without indentation, comments, stub."""
+    region: list[str] | None = None
+    for line in solution.splitlines():
+        text = line.strip()
+        if text == BEGIN:
+            region = []
+        elif text == END:
+            if region:
+                yield tuple(region)
+            region = None
+        elif region is not None and text and not text.startswith((STUB, "#")):
+            region.append(text)
+
+
+def copied_region(text: str, solution: str, *, whole_lines: bool = False) -> str | None:
+    """Return the first line of a region of the solution, if a text contains all of the region."""
+    stripped = "\n".join(line.strip() for line in ["", *text.splitlines(), ""])
+    edge = "\n" if whole_lines else ""
+    copied = (one for one in regions(solution) if edge + "\n".join(one) + edge in stripped)
+    return next((region[0] for region in copied), None)
+
+
 def compose(solution: str, fragment: str, *, name: str) -> str:
     """Return the solution with a fragment's top-level definitions in place of its own.
 

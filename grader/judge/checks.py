@@ -142,10 +142,7 @@ def spec_of(item: pytest.Item) -> CheckSpec:
 
 def place_of(item: pytest.Item) -> str:
     """Return ``path:line`` of a check's definition."""
-    for begin in (f"def {item.name}(", f"{item.name} = "):
-        if (where := line_with(item.path, begin)) != str(item.path):
-            return where
-    return str(item.path)
+    return line_with(item.path, f"def {item.name}(", f"{item.name} = ")
 
 
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:

@@ -90,8 +90,7 @@ def lesson_mistakes(
 
 def rule_line(file: Path, name: str) -> str:
     """Return ``path:line`` of a rule: a function, or what another function made."""
-    where = line_with(file, f"def {name}(")
-    return line_with(file, f"{name} = ") if where == str(file) else where
+    return line_with(file, f"def {name}(", f"{name} = ")
 
 
 def rule_of(text: MistakeText, namespace: Mapping[str, object]) -> Rule:

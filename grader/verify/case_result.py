@@ -10,6 +10,7 @@ a wrong result right that was computed from what the answer then writes into its
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import CourseError
+from grader.core.files import line_with
 from grader.core.report import CheckResult, Outcome, Record
 from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
@@ -39,6 +41,8 @@ that; ``templates/verify/spoiler.py.j2`` makes such an answer from a solution.
 DERIVATIVES = (("nan", 1), ("nan", 2), ("zeros", 1), ("zeros", 2), ("later", 0))
 """The same, for lessons in which derivatives can be wrong although the values are right."""
 FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
+LEFT = re.compile(r"\{([a-z_]\w*)\}")
+"""A placeholder that was not filled."""
 INDENTED = re.compile(r"^ .*\n", re.MULTILINE)
 """The lines of a traceback: a frame's first one, and those between its head and the exception."""
 DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
@@ -167,12 +171,25 @@ def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
         waits = wanted is Outcome.PASSED and check.outcome is Outcome.SKIPPED
         if check.outcome is not wanted and not may_fail and not waits:
             yield f"{check.id} is {check.outcome}, should be {wanted}: {check.message}"
+    yield from dict.fromkeys(itertools.chain(*(unfilled(one, case.lesson) for one in checks)))
     if faulty:
         return
     if case.kind == "mistake":
         yield from mistake_problems(case, outcome)
     if case.kind == "near miss":
         yield from near_miss_problems(case, outcome)
+
+
+def unfilled(check: CheckResult, lesson: Lesson) -> Iterator[str]:
+    """Yield a problem for each placeholder that a student would read as it is."""
+    for text in (check.message, check.diagnosis_title, check.evidence):
+        for name in LEFT.findall(text or ""):
+            left, files = f"{{{name}}}", [*sorted(lesson.checks.glob("*.py"))]
+            files = [lesson.diagnosis, *files] if lesson.diagnosis else files
+            has = [file for file in files if left in file.read_text("utf-8")]
+            where = line_with(has[0], left, inside=True) if has else check.id
+            inputs = ", ".join([*check.inputs, "expected", "actual"])
+            yield f"{where}: nothing fills {left}. There are {inputs}, and facts"
 
 
 def fault_of(check: CheckResult, lesson: Lesson) -> str:

@@ -28,6 +28,11 @@ def grouped(lesson: Lesson, found: Found) -> Iterator[str]:
         yield f"{text} ({lesson.id}: {where})" if in_a_file else f"{lesson.id}: {where}: {text}"
 
 
+def named(lesson: Lesson, text: str) -> str:
+    """Return a problem with its lesson's name, unless it begins with a file."""
+    return text if text.startswith(str(lesson.root)) else f"{lesson.id}: {text}"
+
+
 def answers_listed(cases: Sequence[Case]) -> str:
     """Return ``mistake squares, accepted adds``; of many, the first and how many more."""
     names = [f"{case.kind} {case.name}".rstrip() for case in cases]

@@ -58,6 +58,7 @@ from grader.verify.case_result import (
     spoiler_pairs,
     spoiler_problems,
 )
+from grader.verify.slips import place_of_check
 from grader.verify.static_problems import (
     HeldPromise,
     catalogue_problems,
@@ -66,7 +67,7 @@ from grader.verify.static_problems import (
     unbroken_problems,
     unwritten,
 )
-from grader.verify.trouble import grouped, seeds_listed
+from grader.verify.trouble import grouped, named, seeds_listed
 
 APPLICATION = 0x67726C76
 """``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
@@ -166,10 +167,10 @@ def _before_grading(
     cases: list[Case] = []
     for lesson in lessons:
         try:
-            problems += [f"{lesson.id}: {text}" for text in static_problems(lesson)]
+            problems += [named(lesson, text) for text in static_problems(lesson)]
             to_write += [*unwritten(lesson)]
             lacking = catalogue_problems(lesson, settings.lang)
-            to_write += [f"{lesson.id}: {text}" for text in lacking]
+            to_write += [named(lesson, text) for text in lacking]
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
@@ -319,6 +320,7 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
     about = {name: of for finding in findings for name, of in finding.about}
     for case, runs in found.items():
         problems += seed_problems(case, runs) if case.kind != SPOILER else ()
+    problems += unfailed_checks(lesson, found)
     mistakes = [case for case in found if case.kind == "mistake"]
     near_misses = [case for case in found if case.kind == "near miss"]
     accepted = [case for case in found if case.kind == "accepted"]
@@ -347,6 +349,25 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
         promises=tuple(held),
     )
     return summary, list(dict.fromkeys(problems))
+
+
+def unfailed_checks(lesson: Lesson, found: Found) -> Iterator[str]:
+    """Yield checks that no known wrong answer fails, if there are any wrong answers."""
+    cells = (*lesson.mistakes, *lesson.near_misses)
+    if not cells or not all(cell.applies() for cell in cells):
+        return  # one that fails it may hold for another version of torch
+    passed: dict[str, set[str]] = {}
+    failed: dict[str, set[str]] = {}
+    for case, runs in found.items():
+        for one in runs.values():
+            failed.setdefault(case.kind, set()).update(one.failed)
+            passed.setdefault(case.kind, set()).update(one.passed)
+    wrong = [failed.get(kind, set()) for kind in ("mistake", "near miss")]
+    for name in sorted(passed.get("solution", set()).difference(*wrong)):
+        what = "no mistake and no near miss fails this check. Add one that does"
+        if name in passed.get(SPOILER, set()) - failed.get(SPOILER, set()):
+            what += ", and see whether the check calls the student's code"
+        yield f"{place_of_check(lesson, name)}: {what}"
 
 
 def name_problems(

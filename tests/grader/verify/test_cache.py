@@ -33,7 +33,7 @@ from grader.runtime.client import ForkServerClient
 from grader.verify.case_result import CaseResult
 from grader.verify.verify import VerdictCache, VerifyResult, cases_of, verify
 
-CASES = 10
+CASES = 12
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
 """The judge's answer for a text, in a language. It judges each text only once, because these tests

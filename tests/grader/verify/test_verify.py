@@ -237,7 +237,7 @@ def broken_check(lesson: Copy) -> None:
     )
 
 
-@breakage(r"\S+/ID/test_hidden\.py:\d+: SyntaxError: invalid syntax\. .*")
+@breakage(r"\S+/ID/test_hidden\.py:\d+: invalid syntax")
 def broken_check_file(lesson: Copy) -> None:
     append(lesson.hidden, "def\n")
 
@@ -308,7 +308,7 @@ def syntax_error_in_a_mistake(lesson: Copy) -> None:
 
 @breakage(
     r"\S+/ID/diagnosis\.py:\d+: ZeroDivisionError: division by zero"
-    r" \(ID: mistake squares, near miss squares, seed 1\)",
+    r" \(ID: mistake squares, near miss squares, near miss off_by_one, seed 1\)",
     full=True,
 )
 def raising_rule(lesson: Copy) -> None:
@@ -331,6 +331,33 @@ def harmless_near_miss(lesson: Copy) -> None:
 )
 def misnamed_near_miss(lesson: Copy) -> None:
     add_cell(lesson.near_misses, "squares", cell_source(lesson.mistakes, "squares"))
+
+
+@breakage(
+    r"\S+/ID/diagnosis\.toml:6: nothing fills \{sqare\}\. There are x, expected, actual, and facts"
+    r" \(ID: mistake squares, seed 1\)",
+    full=True,
+)
+def misspelt_placeholder(lesson: Copy) -> None:
+    replace(lesson.checks / "diagnosis.toml", "{square}", "{sqare}")
+
+
+@breakage(
+    r"\S+/ID/test_hidden\.py:\d+: no mistake and no near miss fails this check\. Add one that does,"
+    r" and see whether the check calls the student's code",
+    r"\S+/ID/test_hidden\.py:\d+: no mistake and no near miss fails this check\. Add one that does",
+    full=True,
+)
+def unfailed_checks(lesson: Copy) -> None:
+    """A check that can't fail, and one for which no wrong answer is known."""
+    replace(lesson.visible, "points=3", "points=2.5")
+    replace(lesson.hidden, 'points=2, about="double"', 'points=1.5, about="double"')
+    append(
+        lesson.hidden,
+        '\n\n@check(points=0.5, about="double")\ndef test_nothing(student, draw):\n    """a"""\n'
+        '\n\n@check(points=0.5, about="double")\ndef test_ones(student):\n    """b"""\n'
+        "    x = torch.zeros(2)\n    assert_gradient(student.double(x), x)\n",
+    )
 
 
 @breakage(r"ID: near miss cubes resembles no mistake in diagnosis\.toml", full=True)
@@ -436,8 +463,8 @@ def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
         mistakes=2,
         caught=2,
         named=2,
-        near_misses=1,
-        told_apart=1,
+        near_misses=3,
+        told_apart=3,
         accepted=1,
         accepted_passed=1,
     )
@@ -445,7 +472,7 @@ def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
         "whole": {},
         "unnamed_mistake": {"named": 1},
         "harmless_mistake": {"mistakes": 3},
-        "misnamed_near_miss": {"near_misses": 2},
+        "misnamed_near_miss": {"near_misses": 4},
     }
     for name, counts in changed.items():
         wanted: dict[str, Any] = {"lesson": name, **counts}
@@ -456,6 +483,7 @@ def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
 
 def test_a_lesson_that_can_not_be_read_is_not_graded_and_stops_no_other(verified: Verified) -> None:
     unread = {"unbalanced_markers", "missing_solution", "syntax_error_in_a_mistake"}
+    unread |= {"broken_check_file"}
     assert {proof.lesson for proof in verified.found.proofs} == {"whole", *BREAKAGES} - unread
 
 
@@ -594,7 +622,10 @@ msgstr "제목"
 def untold(tmp_path: Path) -> Lesson:
     """Return a lesson with an empty folder."""
     lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
-    lesson.folder.mkdir(parents=True)
+    for folder in (lesson.folder, lesson.checks):
+        folder.mkdir(parents=True)
+    lesson.stub.write_text("# A comment. And more.\n", "utf-8")
+    (lesson.checks / "test_checks.py").write_text('fail("a {x}", f"{name}.grad before")\n', "utf-8")
     return lesson
 
 
@@ -610,19 +641,30 @@ def untold(tmp_path: Path) -> Lesson:
             'msgid "S"\nmsgstr "요약"\n\nmsgid "a {x}"\nmsgstr "{y}"\n',
             ["the translation has other placeholders: 'a {x}'"],
         ),
+        (
+            'msgid "S"\nmsgstr "요약"\n\nmsgid "x.grad before"\nmsgstr "전"\n\n'
+            'msgid "And more."\nmsgstr "더"\n\nmsgid "x.grad after"\nmsgstr "후"\n',
+            ["PO:17: no file of the lesson has this text any more: 'x.grad after'"],
+        ),
     ],
 )
 def test_what_a_language_lacks_is_told(more: str, problems: list[str], untold: Lesson) -> None:
     """Texts that no grading shows, and placeholders; unfinished translations are missing."""
     (untold.folder / "README.ko.md").touch()
     (untold.folder / "ko.po").write_text(PO + more, "utf-8")
-    assert list(catalogue_problems(untold, "ko")) == problems
+    told = [
+        text.replace(str(untold.folder / "ko.po"), "PO")
+        for text in catalogue_problems(untold, "ko")
+    ]
+    stub = ["not translated: 'A comment.'", "not translated: 'And more.'"]
+    assert [text for text in told if text not in stub] == problems
     assert list(catalogue_problems(untold, "en")) == []
 
 
 def test_a_readme_and_the_hints_are_translated_too(untold: Lesson) -> None:
     (untold.folder / "hints.toml").write_text('double = ["one", "two"]\n', "utf-8")
-    told = [f"not translated: {text!r}" for text in ("S", "T", "one", "two")]
+    lacking = ("A comment.", "And more.", "S", "T", "one", "two")
+    told = [f"not translated: {text!r}" for text in lacking]
     assert list(catalogue_problems(untold, "ko")) == [*told, "there is no README.ko.md"]
 
 
