@@ -220,7 +220,8 @@ def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
             )
     if failing and not is_named(case, outcome):
         named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
-        yield "is not named: " + "; ".join(named)
+        why = [f"{name}: {text}" for name, text in outcome.judged.unnamed.items()]
+        yield "; ".join(["is not named: " + "; ".join(named), *why])
 
 
 def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
