@@ -1,6 +1,9 @@
-"""Write what the documentation takes from the program: the page of all commands, and the pictures.
+"""Write what the documentation takes from the program: the page of all commands, the counts of
+checks and answers, and the pictures.
 
-``python tests/documentation.py`` writes ``grader/docs/commands.md``; ``--print`` prints it.
+``python tests/documentation.py`` writes ``grader/docs/commands.md``, which ``--print`` prints, the
+table of lessons in ``exercises/README.md``, and the numbers of ``tests/README.md`` that can be
+counted without grading.
 ``--pictures`` (``make pictures``) also grades a known wrong answer and writes
 ``grader/docs/pictures``: the terminal as SVG by rich, the page as PNG by Chromium, which has to be
 installed.
@@ -24,11 +27,19 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli import cli
-from grader.course.course import Lesson, find_course, load_course
+from grader.course.course import Course, Lesson, check_names, find_course, load_course
 from grader.course.lesson_texts import read_catalogue
 from grader.course.stubs import compose, without_markers
+from grader.verify.case_result import spoiler_pairs
 
-DOCS = Path(__file__).resolve().parent.parent / "grader" / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS, PROOFS = ROOT / "grader" / "docs", ROOT / "tests" / "README.md"
+COURSE_README = ROOT / "exercises" / "README.md"
+PINNED = dict(
+    line.split("==")
+    for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
+    if "==" in line
+)
 COMMANDS, PICTURES = DOCS / "commands.md", DOCS / "pictures"
 COLUMNS = 88
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -55,6 +66,74 @@ def help_texts() -> Iterator[tuple[str, str]]:
             words = [name] if name else []
             said = runner.invoke(cli, [*words, "--help"], prog_name="grade", terminal_width=COLUMNS)
             yield " ".join(["grade", *words]), said.output
+
+
+LESSONS = re.compile(r"^\| part \| lesson \|.*\n(?:\|.*\n)+", re.MULTILINE)
+"""The table of lessons."""
+
+
+def with_lessons(text: str, course: Course) -> str:
+    """Return the text of ``exercises/README.md`` with the lessons of today."""
+    rows = [
+        "| part | lesson | what it is about | builds on | takes about |",
+        "|---|---|---|---|---|",
+    ]
+    for group in course.groups:
+        for name in group.lessons:
+            lesson = course.lesson(name)
+            core = " (core)" if name in course.core else ""
+            cells = [
+                group.title if name == group.lessons[0] else "",
+                f"[{name}]({name}/README.md){core}",
+                lesson.summary.removesuffix("."),
+                ", ".join(lesson.builds_on),
+                f"{lesson.minutes} min",
+            ]
+            rows.append(f"| {' | '.join(cells)} |")
+    return LESSONS.sub("\n".join(rows) + "\n", text)
+
+
+ROW = re.compile(r"^\| [a-z]\w* \| \d+ \| .* of .* \|\n", re.MULTILINE)
+"""A row of the table of checks and answers."""
+
+
+def counts(lesson: Lesson) -> list[int]:
+    """Return the numbers of checks, wrong answers, near misses and other right answers, with the
+    pinned versions.
+    """
+    checks = [name for path in lesson.check_files for name in check_names(path.read_text("utf-8"))]
+    catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
+    return [
+        len(checks),
+        *(sum(cell.applies(PINNED.__getitem__) for cell in cells) for cells in catalogues),
+    ]
+
+
+def with_counts(text: str, course: Course) -> str:
+    """Return the text of ``tests/README.md`` with the numbers of today."""
+    counted = {lesson: counts(lesson) for lesson in course.lessons}
+    rows = []
+    for lesson, (checks, mistakes, near_misses, accepted) in counted.items():
+        promises = sum(bool(one.terms.checks) for one in lesson.contract)
+        parts = (mistakes, mistakes, near_misses, accepted, promises)
+        cells = [lesson.id, str(checks), *(f"{number} of {number}" for number in parts)]
+        rows.append(f"| {' | '.join(cells)} |\n")
+    found = list(ROW.finditer(text))
+    text = text[: found[0].start()] + "".join(rows) + text[found[-1].end() :]
+    checks, mistakes, near_misses, accepted = map(sum, zip(*counted.values(), strict=True))
+    generated = sum(len(pair) for lesson in course.lessons for pair in spoiler_pairs(lesson))
+    gradings = 20 * (2 * len(course.lessons) + mistakes + near_misses + accepted + generated)
+    for pattern, number in (
+        (r"[\d,]+(?=\schecks,\s[\d,]+\swrong\sanswers,)", checks),
+        (r"[\d,]+(?=\swrong\sanswers,\s[\d,]+\snear\smisses)", mistakes),
+        (r"[\d,]+(?=\snear\smisses\sand\s[\d,]+\sother\sright\sanswers)", near_misses),
+        (r"[\d,]+(?=\sother\sright\sanswers\.)", accepted),
+        (r"[\d,]+(?=\sgenerated\sanswers)", generated),
+        (r"[\d,]+(?=\sgradings\sfrom\s20\sseeds)", gradings),
+    ):
+        text, times = re.subn(pattern, f"{number:,}", text)
+        assert times == 1, (pattern, times)
+    return text
 
 
 def wrong_answer(lesson: Lesson, mistake: str) -> str:
@@ -119,6 +198,10 @@ def main(words: list[str]) -> None:
         print(commands_page(), end="")
         return
     COMMANDS.write_text(commands_page(), "utf-8", newline="\n")
+    lessons = with_lessons(COURSE_README.read_text("utf-8"), load_course(find_course()))
+    COURSE_README.write_text(lessons, "utf-8", newline="\n")
+    proofs = with_counts(PROOFS.read_text("utf-8"), load_course(find_course()))
+    PROOFS.write_text(proofs, "utf-8", newline="\n")
     if "--pictures" in words:
         PICTURES.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory() as place:

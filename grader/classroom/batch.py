@@ -32,7 +32,8 @@ from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.classroom.statistics.class_page import render_class
-from grader.classroom.statistics.collect import RowsOnDisk
+from grader.classroom.statistics.collect import RowsOnDisk, collect_statistics
+from grader.classroom.statistics.first_screen import Topic, first_screen
 from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageError
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
@@ -630,8 +631,10 @@ def changing(
 
 def finish(
     book: Gradebook, changed: set[str], announce: Callable[[Sequence[MarkChange]], None]
-) -> None:
-    """Keep the marks that a command changed, write their pages and the tables, and say it."""
+) -> Sequence[Topic]:
+    """Keep the marks that a command changed, write their pages and the tables, and say it. Return
+    what to reteach.
+    """
     changes = keep_marks(book, partial(drop_page, book))
     there = book.all_names()
     names = changed | {change.name for change in changes}
@@ -639,8 +642,9 @@ def finish(
         drop_page(book, name)
     for name in sorted(names & there):
         rewrite_page(book.folder, book, book.entry(name))
-    write_outputs(book)
+    topics = write_outputs(book)
     announce([change for change in changes if change.is_seen])
+    return topics
 
 
 @cache
@@ -648,8 +652,8 @@ def _words(lang: str) -> Catalogue:
     return engine_catalogue(lang)
 
 
-def write_outputs(book: Gradebook) -> None:
-    """Write an assignment's tables and class page again."""
+def write_outputs(book: Gradebook) -> Sequence[Topic]:
+    """Write an assignment's tables and class page again; return what to reteach."""
     out, columns = book.folder, book.columns()
     with output(out / "results.json") as file:
         write_results(file, book.entries())
@@ -661,18 +665,19 @@ def write_outputs(book: Gradebook) -> None:
         tempfile.TemporaryFile(dir=out) as rows,
         TextReader() as reader,
     ):
+        students = (entry for entry in book.entries() if not entry.is_test)
+        room = collect_statistics(students, columns, RowsOnDisk(rows))
         page = render_class(
-            (entry for entry in book.entries() if not entry.is_test),
-            columns,
+            room,
             title=book.about("title"),
             passed_over=book.passed_over(),
-            rows=RowsOnDisk(rows),
             code_of=lambda group: reader.excerpt(
                 book.graded_text(group.first.name, group.lesson) or "", group.function
             ),
         )
         for part in page:
             file.write(part.encode("utf-8", "backslashreplace"))
+        return first_screen(room).topics
 
 
 def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:

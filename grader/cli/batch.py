@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.classroom.gradebook.entry import POLICIES, LateRule, read_rule
+from grader.classroom.gradebook.marks import MarkChange
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, Submission
@@ -267,8 +268,9 @@ def grade_class(
                 chosen = tuple(one for one in found.handed if one.name == only)
                 found = replace(found, handed=chosen)
             tally = grade_found(console, book, wanted, plan, found, make_host)
-            show = Summary(make_console(), book).show
-            finish(book, set(), lambda seen: show(tally, plan, handed, seen))
+            changes: list[MarkChange] = []
+            topics = finish(book, set(), changes.extend)
+            Summary(make_console(), book).show(tally, plan, handed, changes, topics)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 

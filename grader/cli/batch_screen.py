@@ -33,6 +33,7 @@ from grader.classroom.gradebook.roster import Roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.passed_over import passed_over_files
+from grader.classroom.statistics.first_screen import Topic
 from grader.core.report import LessonStatus
 from grader.core.text import clean, counted
 from grader.render.terminal import make_console, plain_table
@@ -195,7 +196,12 @@ class Summary:
         self.console.print(Text(clean(text)), soft_wrap=True)
 
     def show(
-        self, tally: BatchResult, plan: BatchPlan, handed: set[str], changes: Sequence[MarkChange]
+        self,
+        tally: BatchResult,
+        plan: BatchPlan,
+        handed: set[str],
+        changes: Sequence[MarkChange],
+        topics: Sequence[Topic],
     ) -> None:
         if changes:
             show_changes(self.console, changes)
@@ -235,10 +241,10 @@ class Summary:
             self.line(
                 f"mean {points_text(round(sum(scores) / len(scores), 1))} of {points_text(most)}"
             )
-        if common := self.book.commonest_mistakes(3):
-            self.line("most common mistakes:")
-            for lesson, title, count in common:
-                self.line(f"  {count:>4}  {lesson}: {title}")
+        if topics:
+            self.line("what to reteach:")
+            for topic in topics:
+                self.line(f"  {topic.people.count:>4}  {topic.lesson.id}: {topic.title}")
         if len(plan.lessons) > 1 and (
             unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]
         ):

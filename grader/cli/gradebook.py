@@ -213,9 +213,10 @@ def checked_comment(book: Gradebook, one: WantedComment, author: str | None) -> 
         text = book.graded_text(name, one.lesson or "")
         lines = (text or "").split("\n")
         if not 1 <= one.line <= len(lines) or text is None:
+            length = counted(len(lines), "line")
             raise UsageError(
                 f"{one.where}{name} has no line {one.line} in {one.lesson}:"
-                f" {'it has no such file' if text is None else f'the file has {len(lines)} lines'}"
+                f" {'it has no such file' if text is None else f'the file has {length}'}"
             )
         code = lines[one.line - 1].strip()
     made = Comment(

@@ -61,14 +61,22 @@ IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 @click.option(
     "--vscode", is_flag=True, help="Add tasks for VS Code, which underline mistakes as you save."
 )
+@click.option(
+    "--only",
+    metavar="PART",
+    help="Make it for a part of the course: core, or a group of grade list.",
+)
 @lang_option
 @course_option
-def init(folder: Path, lang: str | None, course_root: Path | None, **kinds: bool) -> None:
+def init(
+    folder: Path, lang: str | None, course_root: Path | None, only: str | None, **kinds: bool
+) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
-    make_workspace(course(course_root), folder, lang, **kinds)
+    found = course(course_root)
+    make_workspace(found.only(found.part(only)) if only else found, folder, lang, **kinds)
 
 
 def make_workspace(
@@ -102,7 +110,8 @@ def make_workspace(
         (folder / "README.md").write_text(about(course, tr, steps), "utf-8", newline="\n")
         if vscode:
             write_tasks(folder)
-        update_progress(folder, lambda progress: progress)
+        chosen = tuple(one.id for one in course.lessons) if course.others else ()
+        update_progress(folder, lambda progress: replace(progress, chosen=chosen))
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(
@@ -147,11 +156,15 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
     """Return the README of a new folder: commands to type, and the lessons in order."""
     width = max(24, *(len(command) + 2 for command, _ in steps))
     commands = "\n".join(f"    {command:{width}}{what}" for command, what in steps)
-    lessons = "\n".join(
-        f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
-        f" {load_catalogue(tr.lang, lesson.texts(tr.lang))(lesson.title)}"
-        for number, lesson in enumerate(course.lessons, 1)
-    )
+    headed = {group.lessons[0]: group.title for group in course.groups_here()}
+    lines = []
+    for number, lesson in enumerate(course.lessons, 1):
+        words = load_catalogue(tr.lang, lesson.texts(tr.lang))
+        if lesson.id in headed:
+            lines += ["", f"**{words(headed[lesson.id])}**", ""]
+        readme = f"{lesson.id}/{readme_name(lesson.folder, tr.lang)}"
+        lines.append(f"{number}. [{lesson.id}]({readme}): {words(lesson.title)}")
+    lessons = "\n".join(lines).strip()
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
     rules = course.rules_in(tr.lang)
     return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n{rules}"
@@ -272,7 +285,8 @@ class Learner:
         """Return the learner in ``place``: a workspace, a folder in one, or any other folder."""
         workspace = find_workspace(place)
         tr = engine_catalogue(wanted_language(lang))
-        return cls(course, workspace or place, workspace is not None, tr)
+        learner = cls(course, workspace or place, workspace is not None, tr)
+        return replace(learner, course=course.only(learner.progress.chosen))
 
     @property
     def progress(self) -> Progress:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,6 +34,15 @@ RELEASE = "release.toml"
 
 
 @dataclass(frozen=True, slots=True)
+class LessonGroup:
+    """A part of a course: lessons that follow each other."""
+
+    id: str
+    title: str
+    lessons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HeldBack:
     """What a students' bundle holds back of a lesson: checks, and their points (no bonus)."""
 
@@ -46,8 +55,8 @@ class Lesson:
     """One lesson.
 
     ``names`` are the definitions that the student writes, ``bonus`` those beyond full marks.
-    ``everywhere`` are the sentences that hold in every lesson of the course. ``held`` is what a
-    students' bundle holds back; None outside of a bundle.
+    ``minutes`` is about how long it takes. ``everywhere`` are the sentences that hold in every
+    lesson of the course. ``held`` is what a students' bundle holds back; None outside of a bundle.
     """
 
     root: Path
@@ -57,6 +66,7 @@ class Lesson:
     names: tuple[str, ...]
     bonus: tuple[str, ...] = ()
     builds_on: tuple[str, ...] = ()
+    minutes: int = 0
     everywhere: tuple[str, ...] = ()
     held: HeldBack | None = None
 
@@ -202,7 +212,11 @@ MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
 
 @dataclass(frozen=True)
 class Course:
-    """A course: its identity, its lessons in order, its limits, what it asks in every lesson."""
+    """A course: its identity, its lessons in order, its limits, what it asks in every lesson.
+
+    ``groups`` are parts of it, in order; ``core`` are the lessons of which nobody should miss one.
+    ``others`` are lessons that a learner left out, who may still name one.
+    """
 
     root: Path
     id: str
@@ -211,13 +225,46 @@ class Course:
     lessons: tuple[Lesson, ...]
     limits: Limits = field(default_factory=Limits)
     everywhere: tuple[str, ...] = ()
+    groups: tuple[LessonGroup, ...] = ()
+    core: tuple[str, ...] = ()
+    others: tuple[Lesson, ...] = ()
+
+    def only(self, ids: Collection[str]) -> Course:
+        """Return the course of some lessons; none of them builds on another lesson."""
+        chosen = tuple(
+            replace(one, builds_on=tuple(other for other in one.builds_on if other in ids))
+            for one in self.lessons
+            if one.id in ids
+        )
+        others = tuple(one for one in self.lessons if one.id not in ids)
+        return replace(self, lessons=chosen, others=others) if chosen else self
+
+    def groups_here(self) -> list[LessonGroup]:
+        """Return the groups with those of their lessons that the course has, if any."""
+        here = [lesson.id for lesson in self.lessons]
+        groups = (
+            replace(group, lessons=tuple(one for one in group.lessons if one in here))
+            for group in self.groups
+        )
+        return [group for group in groups if group.lessons]
+
+    def part(self, name: str) -> tuple[str, ...]:
+        """Return the lessons of a group, or of the core; raise UsageError for another name."""
+        parts = {group.id: group.lessons for group in self.groups}
+        if self.core:
+            parts = {"core": self.core} | parts
+        if name not in parts:
+            message = "There is no part {name} of the course. Parts: {names}"
+            names = ", ".join(parts) or "–"
+            raise UsageError(message, name=repr(name), names=names)
+        return parts[name]
 
     def lesson(self, lesson_id: str) -> Lesson:
         """Return a lesson by id, or by its number in the course; raise UsageError that suggests the
         nearest name.
         """
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
-        for lesson in self.lessons:
+        for lesson in (*self.lessons, *self.others):
             if lesson.id == wanted:
                 return lesson
         if wanted.isdecimal() and 0 < int(wanted) <= len(self.lessons):
@@ -300,6 +347,15 @@ class LessonEntry(msgspec.Struct, forbid_unknown_fields=True):
     names: tuple[str, ...] = ()
     bonus: tuple[str, ...] = ()
     builds_on: tuple[str, ...] = ()
+    minutes: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
+class GroupEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """A table ``[[group]]`` of course.toml; see ``LessonGroup``."""
+
+    id: Text
+    title: Text
+    lessons: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
 
 
 class CourseEntry(msgspec.Struct, forbid_unknown_fields=True):
@@ -310,6 +366,8 @@ class CourseEntry(msgspec.Struct, forbid_unknown_fields=True):
     version: Text
     lesson: Annotated[tuple[LessonEntry, ...], msgspec.Meta(min_length=1)]
     everywhere: tuple[Text, ...] = ()
+    group: tuple[GroupEntry, ...] = ()
+    core: tuple[str, ...] = ()
     limits: dict[str, Any] = {}
 
 
@@ -333,6 +391,11 @@ def load_course(root: Path) -> Course:
                 raise CourseError(
                     f"{path}: lesson {entry.id!r} builds on {other!r}, which is not a lesson"
                 )
+    named = [(f"group {group.id!r}", group.lessons) for group in found.group]
+    for part, lessons_of_it in [*named, ("core", found.core)]:
+        for other in lessons_of_it:
+            if other not in ids:
+                raise CourseError(f"{path}: {part} has {other!r}, which is not a lesson")
     try:
         limits = Limits.from_dict(found.limits)
     except ValueError as error:
@@ -342,7 +405,9 @@ def load_course(root: Path) -> Course:
         Lesson(root, **msgspec.structs.asdict(entry), everywhere=rules) for entry in found.lesson
     )
     lessons = _released(path.with_name(RELEASE), lessons)
-    return Course(root, found.id, found.title, found.version, lessons, limits, rules)
+    groups = tuple(LessonGroup(**msgspec.structs.asdict(one)) for one in found.group)
+    course = Course(root, found.id, found.title, found.version, lessons, limits, rules)
+    return replace(course, groups=groups, core=found.core)
 
 
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:

@@ -123,11 +123,14 @@ class LessonProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress(Record):
-    """All lessons' progress by id; ``latest`` are the lessons of the last run that began any."""
+    """All lessons' progress by id. ``latest`` are the lessons of the last run that began any,
+    ``chosen`` those for which the folder was made, if not for all.
+    """
 
     lessons: dict[str, LessonProgress] = field(default_factory=dict)
     version: int = VERSION
     latest: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
 
     def of(self, lesson: str) -> LessonProgress:
         return self.lessons.get(lesson) or LessonProgress()

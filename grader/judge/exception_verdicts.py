@@ -108,7 +108,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
         case StudentCodeError():
             return raised(error, source, limits)
         case MissingName():
-            return missing_name(error, source.filename)
+            return missing_name(error, source)
         case WorkerLost():
             return CheckVerdict(
                 Outcome(error.outcome), error.template, error.facts, line=error.line
@@ -129,13 +129,19 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
     return None
 
 
-def missing_name(error: MissingName, filename: str) -> CheckVerdict:
+def missing_name(error: MissingName, source: Source) -> CheckVerdict:
     """Judge a missing name; a name that is almost the same is probably the misspelt one."""
     facts = {
-        "file": filename,
+        "file": source.filename,
         "name": error.name,
         "present": ", ".join(error.present) or "no public name",
     }
+    if error.name in source.definitions:
+        line = source.definitions[error.name].lineno
+        template = (
+            "{file} ends before line {line}, where {name} is: remove exit(), or what else ends it"
+        )
+        return CheckVerdict(Outcome.FAILED, template, facts | {"line": line}, line=line)
     # A stub may have both sigmoid and Sigmoid: a file with one of them has not misspelt the other.
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)

@@ -214,13 +214,13 @@ class LessonPlugin:
             return self.waits(run, self.id_of_name(str(error)))
         if isinstance(error, WorkerLost) and error.waits_for not in (None, run.check.id):
             return self.waits(run, error.waits_for)
-        if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
+        session = run.session
+        if isinstance(error, MissingName) and self.left_out(run.check.spec, error, session.source):
             return CheckVerdict(Outcome.NOT_STARTED)
         if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
             run.check, type(error)
         ):
             return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
-        session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
     @staticmethod
@@ -230,10 +230,13 @@ class LessonPlugin:
         return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", facts, needs=needed)
 
     @staticmethod
-    def left_out(spec: CheckSpec, error: MissingName) -> bool:
-        """Return whether a bonus part was deleted, not misspelt; then it is not started."""
+    def left_out(spec: CheckSpec, error: MissingName, source: Source) -> bool:
+        """Return whether a bonus part was deleted, and is not somewhere under another name or below
+        the file's end; then it is not started.
+        """
         about = error.name.partition(".")[0] == spec.about
-        return spec.bonus and about and "near" not in missing_name(error, "").facts
+        found = {"near", "line"} & missing_name(error, source).facts.keys()
+        return spec.bonus and about and not found
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
         """Judge an unexpected exception: a grader fault if the reference raises too, or if the host

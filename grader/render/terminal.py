@@ -22,7 +22,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from grader.core.i18n import Catalogue
+from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.scoring import FULL_LESSON
 from grader.core.text import clean, text, values_text
@@ -460,9 +460,14 @@ def lesson_table(
     table.add_column(tr("what it is about"), overflow="fold")
     table.add_column(tr("waits for"), no_wrap=True)
     following = next_lesson(course, progress)
+    headed = {group.lessons[0]: group for group in course.groups_here()}
+    words = load_catalogue(tr.lang, course.lessons[0].texts(tr.lang))
     for lesson in course.lessons:
+        if group := headed.get(lesson.id):
+            table.add_row("", Text(group.id, "bold"), "", Text(words(group.title), "bold"), "")
         stands, mine = standing(lesson, progress), progress.of(lesson.id)
-        scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
+        about = tr("{count} min", count=lesson.minutes) if lesson.minutes else ""
+        scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else about
         first, more = needs(lesson, progress)[:1], len(needs(lesson, progress)) - 1
         notes = Text("".join(first) + (f" +{more}" if more > 0 else ""), "dim")
         mark, style = STANDINGS[stands]

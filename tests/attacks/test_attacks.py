@@ -92,11 +92,20 @@ class OurGrader:
         )
 
     def report(
-        self, host: ForkServerClient, place: Path, limits: Limits, without: tuple[str, ...] = ()
+        self,
+        host: ForkServerClient,
+        place: Path,
+        limits: Limits,
+        without: tuple[str, ...] = (),
+        planned: bool = False,
     ) -> Report:
-        """Return a submission's report."""
+        """Return a submission's report. ``planned``: questions are asked ahead, as in a batch."""
         settings = Settings(
-            seed=7, sandbox="auto" if without else "require", limits=limits, without=without
+            seed=7,
+            sandbox="auto" if without else "require",
+            limits=limits,
+            without=without,
+            planned=planned,
         )
         try:
             files = read_submission(place, [LESSON])
@@ -106,11 +115,13 @@ class OurGrader:
             host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name
         )
 
-    def grade(self, stage: Stage, *, without: tuple[str, ...] = ()) -> tuple[Report, set[str]]:
+    def grade(
+        self, stage: Stage, *, without: tuple[str, ...] = (), planned: bool = False
+    ) -> tuple[Report, set[str]]:
         """Grade the attack, then the neighbour; return the attack's report and its effects."""
         limits = Limits.from_dict({**LIMITS, **stage.attack.limits})
-        report = self.report(self.host, stage.submission, limits, without)
-        neighbour = self.report(self.host, stage.neighbour, limits, without)
+        report = self.report(self.host, stage.submission, limits, without, planned)
+        neighbour = self.report(self.host, stage.neighbour, limits, without, planned)
         terminal = io.StringIO()
         show_report(Console(file=terminal, force_terminal=True, width=100), report, html=None)
         effects = stage.effects(
@@ -159,14 +170,15 @@ def test_it_succeeds_against_a_naive_grader(
     )
 
 
+@pytest.mark.parametrize("planned", [False, pytest.param(True, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
 def test_it_gains_nothing_here(
-    attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]
+    attack: Attack, planned: bool, ours: OurGrader, stage: Callable[[Attack], Stage]
 ) -> None:
-    """Under ``require`` there is no undeserved point, no
-    effect of any kind, and no grader fault.
+    """Under ``require`` there is no undeserved point, no effect of any kind, and no grader fault;
+    neither if the questions of a check come ahead.
     """
-    report, effects = ours.grade(stage(attack))
+    report, effects = ours.grade(stage(attack), planned=planned)
     assert effects == set()
     assert report.grader_faults == ()
 

@@ -21,7 +21,6 @@ from grader.classroom.exports.common import (
     decimal,
     for_students,
     full_marks,
-    guarded,
     mark_of,
 )
 from grader.classroom.exports.matching import (
@@ -111,7 +110,7 @@ def export(
                 yield ExportNote(text, person.label, important=True)
         if mark and where.feedback is not None:
             comment = feedback(mark, columns, worth / full if full else 1.0)
-            add_comment(sheet, person.row, where.feedback, comment)
+            put_comment(sheet, person.row, where.feedback, comment)
         elif mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
     yield from replaced_note(title, replaced)
@@ -160,11 +159,14 @@ def feedback(mark: LmsMark, columns: Sequence[LessonColumn], scale: float = 1.0)
     return html.escape(" ".join("; ".join([*parts, *mark.reasons]).split()), quote=False)
 
 
-def add_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
-    """Add a comment after the one that is there, unless that contains it."""
-    there, comment = sheet.value(row, column), guarded(comment)
-    if comment not in there:
-        sheet.put(row, column, " ".join(filter(None, (there, comment))))
+OURS = re.compile(r"\s*<p>Grade: [^<]*</p>")
+"""A comment that an earlier export wrote; its text has no tags."""
+
+
+def put_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
+    """Add a comment after what teachers wrote, in place of an earlier export's."""
+    there = OURS.sub("", sheet.value(row, column))
+    sheet.put(row, column, " ".join(filter(None, (there, f"<p>Grade: {comment}</p>"))))
 
 
 def other_assignment(matched: MatchedMarks, roll: Roll) -> str:

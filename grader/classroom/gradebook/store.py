@@ -454,16 +454,6 @@ class Gradebook:
             columns.append(LessonColumn(lesson, title, most, bonus, checks))
         return tuple(columns)
 
-    def commonest_mistakes(self, most: int) -> list[tuple[str, str, int]]:
-        """Return (lesson, title, number of submissions) of the most common mistakes."""
-        return self.db.execute(
-            "SELECT r.lesson, min(r.diagnosis_title), count(DISTINCT s.id) AS n FROM submissions s"
-            " JOIN attempts t ON t.id = s.attempt JOIN results r ON r.grading = t.grading WHERE"
-            " r.diagnosis IS NOT NULL AND s.assignment = ? AND s.forgotten = 0 GROUP BY r.lesson,"
-            " r.diagnosis ORDER BY n DESC, r.lesson, r.diagnosis LIMIT ?",
-            [self.assignment, most],
-        ).fetchall()
-
     def passed_over(self) -> list[tuple[str, str]]:
         """Return the items of the download that were not graded, each with the reason."""
         query = "SELECT entry, reason FROM passed_over WHERE assignment = ? ORDER BY rowid"

@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.statistics.collect import (
     Classroom,
     LessonFacts,
-    Rows,
     State,
     StudentSummary,
     UnnamedGroup,
-    collect_statistics,
 )
 from grader.classroom.statistics.first_screen import FEWEST_TO_RETEACH, HELPED, first_screen
 from grader.core.files import inlined
@@ -66,20 +63,16 @@ PassedOver = Sequence[tuple[str, str]]
 
 
 def render_class(
-    entries: Iterable[GradebookEntry],
-    columns: Sequence[LessonColumn],
+    classroom: Classroom,
     *,
     title: str = "",
     passed_over: PassedOver = (),
-    rows: Rows | None = None,
     code_of: Callable[[UnnamedGroup], str] = lambda group: "",
 ) -> Iterator[str]:
     """Yield the page in pieces; reports are linked as ``reports/<name>.html``.
 
-    Entries are read once and not kept; ``rows`` stores their table rows (default: in memory).
     ``code_of`` returns the code of one answer in a group of wrong answers.
     """
-    classroom = collect_statistics(entries, columns, rows)
     classroom.groups = [
         one for one in classroom.groups if one.people.count >= FEWEST_TO_RETEACH
     ] or classroom.groups

@@ -58,7 +58,10 @@ LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 def collect_statistics(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
 ) -> Classroom:
-    """Count a class. Lessons and checks are in the columns' order; others come after them."""
+    """Count a class. Lessons and checks are in the columns' order; others come after them.
+
+    Entries are read once and not kept; ``rows`` stores their table rows (default: in memory).
+    """
     collector = _Collector(columns, [] if rows is None else rows)
     for entry in entries:
         collector.add(entry)

@@ -343,6 +343,9 @@ class PipeChannel(Channel):
     takes a chunk only while ``receive`` waits for one, so a worker that writes without a request
     fills its pipe and blocks. The thread that waits for an answer also reads the student's output,
     so everything printed before an answer arrives with it.
+
+    Each thread closes its pipe itself. If a process that the student's code started keeps the other
+    end open, one of them may wait for ever, but nobody waits for it.
     """
 
     def __init__(
@@ -359,13 +362,13 @@ class PipeChannel(Channel):
             threading.Thread(target=work, daemon=True).start()
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError), self._source:
             while self._wanted.get():
                 self._chunks.put(os.read(self._source.fileno(), CHUNK))
         self._chunks.put(b"")
 
     def _write(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError), self._sink:
             while (data := self._outgoing.get()) is not None:
                 self._sink.write(data)
                 self._sink.flush()
@@ -392,9 +395,7 @@ class PipeChannel(Channel):
     def close(self) -> None:
         self._wanted.put(False)
         self._outgoing.put(None)
-        for stream in (self._sink, self._source, self._printed):
-            with contextlib.suppress(OSError):
-                stream.close()
+        self._printed.close()
 
 
 def readable(descriptor: int) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 import secrets
 import struct
 import time
@@ -860,10 +861,17 @@ def random_numbers() -> Iterator[int]:
         yield from struct.unpack("=256Q", secrets.token_bytes(2048))
 
 
+WHERE_INSTALLED = re.compile(r" \((?:/|[A-Z]:\\)[^()]*\)$")
+"""The path on the grading machine with which the message of an ImportError ends."""
+
+
 def student_error(raised: messages.Raised) -> StudentCodeError:
+    message = raised.message
+    if "ImportError" in (raised.type_name, *raised.ancestors):
+        message = WHERE_INSTALLED.sub("", message)
     return StudentCodeError(
         raised.type_name,
-        raised.message,
+        message,
         line=raised.line,
         ancestors=tuple(raised.ancestors),
         raised_here=raised.raised_here,

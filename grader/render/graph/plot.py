@@ -19,7 +19,7 @@ from grader.core.pictures import PlotPanel, Series
 from grader.core.text import number_text
 from grader.render.graph.svg import SMALL_CELL, SMALL_LINE, drawing, element, short, text_at, titled
 
-BEYOND = 6.0
+BEYOND = 50.0
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
 MARGIN = 0.06
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

@@ -239,6 +239,21 @@ def test_a_run_ends_with_whom_to_look_at(batch: SmallBatch) -> None:
     assert "flagged, for a person to check: bob" in said
 
 
+def test_a_run_ends_with_what_to_reteach(batch: SmallBatch) -> None:
+    """As the class page does: what two made, unless the check that shows it may be wrong itself."""
+    one_less = RIGHT.replace("20.0", "19.0")
+    for name in ("alice", "bob"):
+        batch.hand_in(name, one_less)
+    batch.hand_in("erin", RIGHT)
+    batch()
+    said = batch.printed().splitlines()
+    assert said[said.index("what to reteach:") + 1].split() == ["2", "tiny:", "one", "too", "few"]
+    for name in ("carol", "dora", "erin"):
+        batch.hand_in(name, one_less)
+    batch()
+    assert "what to reteach:" not in batch.printed().splitlines()
+
+
 def test_the_mean_leaves_out_a_file_that_was_not_graded_because_of_its_name(
     batch: SmallBatch,
 ) -> None:

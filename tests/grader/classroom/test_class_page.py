@@ -21,7 +21,7 @@ from grader.core.report import Outcome, WrongExpression
 
 
 def page_of(*entries: GradebookEntry, **given: Any) -> str:
-    return "".join(render_class(entries, random_columns(), **given))
+    return "".join(render_class(collect_statistics(entries, random_columns()), **given))
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])
@@ -74,7 +74,7 @@ def tiny(name: str) -> GradebookEntry:
 
 
 def test_the_points_that_wait_for_a_check_are_told() -> None:
-    page = "".join(render_class([tiny("ada"), tiny("alan")], [TINY]))
+    page = "".join(render_class(collect_statistics([tiny("ada"), tiny("alan")], [TINY])))
     assert (
         "It cost the class 4 points; 2 of these points wait for it and come back with it." in page
     )
@@ -88,7 +88,8 @@ def test_one_is_not_plural() -> None:
         replace(one, history=(0.0, 0.0)),
         GradebookEntry("eve", (), problem="eve's host is gone", fault=True),
     ]
-    page = "".join(render_class(entries, [TINY], passed_over=[("a.docx", "is no lesson")]))
+    room = collect_statistics(entries, [TINY])
+    page = "".join(render_class(room, passed_over=[("a.docx", "is no lesson")]))
     text = html.unescape(re.sub(r"<style.*?</style>|<[^>]*>", "", page, flags=re.DOTALL))
     nouns = "submission student point lesson verdict version".split()
     assert [noun for noun in nouns if re.search(rf"\b1 {noun}s", text)] == []
@@ -111,7 +112,7 @@ def test_the_page_has_the_title_of_its_assignment() -> None:
 def test_people_of_one_name_can_be_told_apart_wherever_they_are_named() -> None:
     same = StudentIdentity("Kim Minjun")
     entries = [replace(tiny(name), students=(same,)) for name in ("minjun1", "minjun2")]
-    page = "".join(render_class(entries, [TINY]))
+    page = "".join(render_class(collect_statistics(entries, [TINY])))
     topic = page[page.index('<ol class="topics">') : page.index("</ol>")]
     assert "minjun1</span>" in topic and "minjun2</span>" in topic
 
@@ -141,7 +142,8 @@ def test_a_page_is_written_without_holding_the_class() -> None:
     """The page comes in small pieces, and meanwhile one row is in memory, not the table."""
     others = rows_alive()
     with tempfile.TemporaryFile() as file:
-        pieces = render_class(random_entries(60), random_columns(), rows=RowsOnDisk(file))
+        room = collect_statistics(random_entries(60), random_columns(), RowsOnDisk(file))
+        pieces = render_class(room)
         sizes, alive = [], []
         for number, piece in enumerate(pieces):
             sizes.append(len(piece))

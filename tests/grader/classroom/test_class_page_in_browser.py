@@ -12,6 +12,7 @@ from browser import Browser
 from factories.random_gradebook import LESSONS, random_columns, random_entries
 
 from grader.classroom.statistics.class_page import render_class
+from grader.classroom.statistics.collect import collect_statistics
 
 SIZE, SMALL, SEED = 40, 12, 12
 
@@ -19,7 +20,8 @@ SIZE, SMALL, SEED = 40, 12, 12
 def write_page(folder: Path, size: int, lessons: int = len(LESSONS)) -> Path:
     entries = random_entries(size, seed=SEED, lessons=lessons)
     path = folder / "class.html"
-    path.write_text("".join(render_class(entries, random_columns(lessons))), "utf-8")
+    room = collect_statistics(entries, random_columns(lessons))
+    path.write_text("".join(render_class(room)), "utf-8")
     return path
 
 

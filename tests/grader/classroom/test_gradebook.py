@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from factories.gradebook import make_check, make_lesson, make_report
 
-from grader.classroom.gradebook.by_hand import forget
 from grader.classroom.gradebook.entry import Adjustment, CheckColumn, LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, GradingKey
@@ -179,17 +178,6 @@ def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path:
 
         grade(book, "bo", Outcome.GRADER_ERROR)
         assert book.find("bo", KEY) is None
-
-
-def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
-    with new_gradebook(tmp_path) as book:
-        for name in ("a", "b"):
-            grade(book, name, Outcome.FAILED)
-        grade(book, "b", Outcome.FAILED)
-        grade(book, "c")
-        assert book.commonest_mistakes(3) == [("tiny", "x is squared", 2)]
-        forget(book, "a", "kim")
-        assert book.commonest_mistakes(3) == [("tiny", "x is squared", 1)]
 
 
 def test_a_new_secret_begins_a_run_and_leaves_earlier_attempts_alone(tmp_path: Path) -> None:

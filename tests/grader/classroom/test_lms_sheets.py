@@ -330,8 +330,8 @@ def test_moodle_gets_grade_and_feedback(moodle: Fill) -> None:
     alice = cells(text)[1]
     assert alice[4] == "17.5"
     assert alice[9] == (
-        "slopes: 7.5 / 10; chains: 10 / 10; 1 bonus point, which the grade does not include;"
-        " handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]"
+        "<p>Grade: slopes: 7.5 / 10; chains: 10 / 10; 1 bonus point, which the grade does not"
+        " include; handed in late; adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]</p>"
     )
 
 
@@ -339,9 +339,11 @@ def test_moodle_keeps_every_byte_that_is_not_ours(moodle: Fill) -> None:
     """This covers headers, dates, quotes, and existing feedback."""
     text, _ = moodle(MOODLE, (BOB,))
     wanted = MOODLE.replace("3.00,20.00", "10,20.00").replace(
-        '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10; not handed in: chains"
+        '"<p>Fine.</p>"', "<p>Fine.</p> <p>Grade: slopes: 10 / 10; not handed in: chains</p>"
     )
     assert text == wanted
+    again = text.replace("slopes: 10 / 10", "slopes: 3 / 10").replace("Grade: s", "Grade:  s")
+    assert moodle(again.replace("10,20.00", "3.00,20.00"), (BOB,))[0] == wanted
 
 
 @pytest.mark.parametrize(
@@ -357,7 +359,7 @@ def test_moodle_columns_are_recognised_in_any_language(
     lines = cells(text, delimiter)
     assert lines[0] == cells(sheet, delimiter)[0]
     assert [line[4] for line in lines[1:]] == [grade, "10"]
-    assert lines[1][9].startswith("slopes: 7.5 / 10")
+    assert lines[1][9].startswith("<p>Grade: slopes: 7.5 / 10")
 
 
 def test_moodles_decimal_sign_may_show_in_the_grades_alone(moodle: Fill) -> None:

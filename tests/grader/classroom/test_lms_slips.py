@@ -53,7 +53,8 @@ def written(parts: Iterable[Piece | ExportNote]) -> dict[str, bytes]:
 
 def comment_on(entry: GradebookEntry, moodle: Fill, text: str = MOODLE) -> str:
     """Return Alice's feedback comment."""
-    return cells(moodle(text, (replace(entry, students=ALICE.students),))[0])[1][-1]
+    found = cells(moodle(text, (replace(entry, students=ALICE.students),))[0])[1][-1]
+    return found.removeprefix("<p>Grade: ").removesuffix("</p>")
 
 
 # ----------------------------------------------------------------------------------- another file

@@ -717,3 +717,33 @@ def test_a_readme_that_is_not_here_is_an_error_that_says_where_to_go(
     monkeypatch.setattr("grader.cli.learner.readme_path", lambda *_: None)
     with pytest.raises(UsageError, match="There is no README of tiny here"):
         shown(small_course, tmp_path, "tiny")
+
+
+def test_a_folder_for_a_part_of_the_course_has_only_its_lessons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are counted and come next; none waits for another lesson, which can still be named."""
+    course = load_course(find_course())
+    work = tmp_path / "work"
+    assert exit_code("init", work, "--only", "core") is ExitCode.OK
+    assert {path.name for path in work.iterdir() if path.is_dir()} == set(course.core)
+    learner = Learner.at(course, work, "en")
+    assert [lesson.id for lesson in learner.course.lessons] == [
+        lesson.id for lesson in course.lessons if lesson.id in course.core
+    ]
+    assert learner.course.lesson("chain_rule").id == "chain_rule"
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("COLUMNS", "80")
+    capsys.readouterr()
+    show_lessons(learner, make_console())
+    said = capsys.readouterr().out
+    assert "0 of 5 lessons complete · 0 / 50" in said
+    assert [line.split()[0] for line in said.splitlines() if line.startswith("       ")][1:] == [
+        group.id for group in learner.course.groups_here()
+    ]
+
+
+def test_another_part_of_the_course_is_refused_with_those_there_are() -> None:
+    course = load_course(find_course())
+    with pytest.raises(UsageError, match=r"no part 'nix'.*core, basics"):
+        course.part("nix")

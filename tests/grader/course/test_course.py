@@ -141,6 +141,10 @@ FAULTS = {
     "names that are a number": (HEAD + LESSON.replace('["f"]', "3"), "at `lesson 1.names`"),
     "a name that is a number": (HEAD + LESSON.replace('["f"]', "[3]"), "at `lesson 1.names[0]`"),
     "the same lesson twice": (HEAD + LESSON + LESSON, "two lessons are called 'one'"),
+    "a group of an unknown lesson": (
+        HEAD + LESSON + '[[group]]\nid = "a"\ntitle = "A"\nlessons = ["zero"]\n',
+        "group 'a' has 'zero', which is not a lesson",
+    ),
     "a lesson that builds on none": (
         HEAD + LESSON + 'builds_on = ["zero"]\n',
         "lesson 'one' builds on 'zero', which is not a lesson",

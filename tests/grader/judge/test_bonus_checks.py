@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.core.errors import MissingName
+from grader.course.source import Source
 from grader.judge.checks import CheckSpec, order_checks
 from grader.judge.plugin import LessonPlugin
 
@@ -44,4 +45,8 @@ def test_bonus_checks_come_last_and_after_what_they_need() -> None:
 def test_a_bonus_part_is_left_out_if_it_is_gone_and_not_misspelt(
     missing: str, present: tuple[str, ...], bonus: bool, left_out: bool
 ) -> None:
-    assert LessonPlugin.left_out(spec(bonus=bonus), MissingName(missing, present)) is left_out
+    """Nor below the line where the file ends."""
+    error = MissingName(missing, present)
+    ends_early = Source("exit()\nExtra = 1\n", "tiny.py")
+    assert LessonPlugin.left_out(spec(bonus=bonus), error, Source("", "tiny.py")) is left_out
+    assert not LessonPlugin.left_out(spec(bonus=bonus), MissingName("Extra"), ends_early)

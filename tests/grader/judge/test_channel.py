@@ -10,6 +10,7 @@ import select
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, cast
 
@@ -83,6 +84,17 @@ def test_what_was_printed_is_there_at_once(pipes: Pipes) -> None:
         os.write(pipes.prints, b"%d" % number)
         pipes.channel.settle()
         assert pipes.channel.output.take() == str(number)
+
+
+def test_a_pipe_that_another_process_keeps_open_does_not_hold_the_judge(pipes: Pipes) -> None:
+    """Such as a process that the student's code started, which outlives the worker."""
+    pipes.channel.send([1], bytes(1 << 20), Clock(10))
+    while not pipes.channel._outgoing.empty():
+        time.sleep(0.01)
+    closing = threading.Thread(target=pipes.channel.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive()
 
 
 @pytest.mark.posix

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import operator
 import shutil
+import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -250,6 +251,11 @@ def test_what_needs_a_failed_check_is_skipped(grade: Grade) -> None:
         ("failed", "def double(x): return (2 * x).float()", "is float32, expected float64"),
         ("failed", "double = 3", "could not be used"),
         ("failed", "", "tiny.py does not define double; it defines"),
+        (
+            "error",
+            "def double(x):\n    from torch import nothing",
+            "ImportError: cannot import name 'nothing' from 'torch'",
+        ),
         ("failed", "def doubel(x): return 2 * x", "tiny.py defines doubel, not double: spell"),
         ("timeout", "def double(x):\n    while True: pass", "still running after 1.5 s"),
         ("crashed", "import os\ndef double(x): os._exit(0)", "ended with exit status 0"),
@@ -313,6 +319,7 @@ def test_one_bad_function_costs_only_itself(
     check = by_name(result)["double"]
     assert (check.outcome.value, check.points) == (outcome, 0.0)
     assert words in (check.message or "")
+    assert sys.prefix not in (check.message or "")
     assert outcomes(result)["triple"] == "passed"
     assert outcomes(result)["gradient_of_triple"] == "passed"
     assert not any(check.outcome is Outcome.GRADER_ERROR or check.note for check in result.checks)
@@ -346,6 +353,12 @@ def test_a_file_that_can_not_be_loaded_is_invalid_and_says_why(
     assert set(outcomes(result)) == set(ALL)
     assert set(outcomes(result).values()) == {outcome}
     assert result.seconds < 15
+
+
+def test_a_file_that_ends_before_its_definitions_is_told_so(grade: Grade) -> None:
+    checks = by_name(grade("exit()\n" + GOOD))
+    line = GOOD.splitlines().index("def double(x): return 2 * x") + 2
+    assert f"tiny.py ends before line {line}, where double is" in (checks["double"].message or "")
 
 
 def test_that_a_file_can_not_be_read_is_said_in_the_readers_language(grade: Grade) -> None:

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import tomllib
 from types import ModuleType
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from grader.course.course import Lesson, check_names, find_course, load_course
-from grader.verify.case_result import spoiler_pairs
+from grader.course.course import find_course, load_course
 
 ROOT = find_course()
 COURSE = load_course(ROOT)
-PINNED = dict(
-    line.split("==")
-    for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
-    if "==" in line
-)
 TEXT = (ROOT / "tests" / "README.md").read_text("utf-8")
-ROWS = {
-    lesson: cells.split(" | ")
-    for lesson, cells in re.findall(
-        r"^\| ([a-z]\w*) \| (\d+ \| .* of .*) \|$", TEXT, flags=re.MULTILINE
-    )
-}
 
 
-def load_matrix() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("matrix", ROOT / "tests" / "matrix.py")
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -39,44 +25,20 @@ def load_matrix() -> ModuleType:
     return module
 
 
-matrix = load_matrix()
+matrix, documentation = load("matrix"), load("documentation")
 
 
-def counts(lesson: Lesson) -> list[int]:
-    """Return the numbers of checks, wrong answers, near misses and other right answers."""
-    checks = [name for path in lesson.check_files for name in check_names(path.read_text("utf-8"))]
-    catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
-    return [
-        len(checks),
-        *(sum(cell.applies(PINNED.__getitem__) for cell in cells) for cells in catalogues),
-    ]
+def test_the_numbers_are_counted() -> None:
+    """If this fails, run ``python tests/documentation.py``."""
+    assert documentation.with_counts(TEXT, COURSE) == TEXT
 
 
-def test_the_table_has_every_lesson_in_order() -> None:
-    assert list(ROWS) == [lesson.id for lesson in COURSE.lessons]
-
-
-@pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
-def test_a_row_counts_the_lessons_files(lesson: Lesson) -> None:
-    checks, mistakes, near_misses, accepted = counts(lesson)
-    promises = sum(bool(one.terms.checks) for one in lesson.contract)
-    several = (mistakes, mistakes, near_misses, accepted, promises)
-    assert ROWS[lesson.id] == [str(checks), *(f"{number} of {number}" for number in several)]
-
-
-def test_the_sums_are_those_of_the_rows() -> None:
-    checks, mistakes, near_misses, accepted = (
-        sum(column) for column in zip(*map(counts, COURSE.lessons), strict=True)
-    )
-    said = re.sub(r"\s+", " ", TEXT)
-    assert (
-        f"prints this table: {checks} checks, {mistakes} wrong answers, {near_misses} near misses"
-        f" and {accepted} other right answers." in said
-    )
-    generated = sum(len(pair) for lesson in COURSE.lessons for pair in spoiler_pairs(lesson))
-    assert f"{generated} generated answers" in said
-    cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted + generated
-    assert f"`make prove` makes {cases * 20:,} gradings from 20 seeds." in said
+def test_the_courses_readme_has_all_lessons() -> None:
+    """If this fails, run ``python tests/documentation.py``. Each lesson is in one group."""
+    text = documentation.COURSE_README.read_text("utf-8")
+    assert documentation.with_lessons(text, COURSE) == text
+    grouped = [name for group in COURSE.groups for name in group.lessons]
+    assert grouped == [lesson.id for lesson in COURSE.lessons]
 
 
 def test_the_ranges_are_what_the_matrix_verified() -> None:
@@ -85,7 +47,7 @@ def test_the_ranges_are_what_the_matrix_verified() -> None:
     assert {cells[6] for cells in rows.values()} == {"0"}
     verified = {
         "oldest": Version(rows["oldest 3.11"][2]),
-        "pinned": Version(PINNED["torch"]),
+        "pinned": Version(documentation.PINNED["torch"]),
         "newest": Version(rows["newest 3.11"][2]),
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
