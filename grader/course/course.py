@@ -134,6 +134,11 @@ class Lesson:
         return self.checks / "scenarios.py"
 
     @property
+    def scenarios_text(self) -> str:
+        """The scenarios; empty if the lesson has none of its own."""
+        return self.scenarios.read_text("utf-8") if self.scenarios.exists() else ""
+
+    @property
     def diagnosis(self) -> Path | None:
         """The texts of the mistakes; the rules are in ``diagnosis.py`` beside it."""
         path = self.checks / "diagnosis.toml"

@@ -250,7 +250,7 @@ class Examples:
             StudentSession(
                 workers,
                 source=self.source(about[0]),
-                scenarios=self.lesson.scenarios.read_text("utf-8"),
+                scenarios=self.lesson.scenarios_text,
                 limits=run.session.limits,
             )
         ) as session:

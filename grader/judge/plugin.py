@@ -62,7 +62,7 @@ class LessonPlugin:
     def __init__(self, lesson: Lesson, lang: str) -> None:
         self.lesson = lesson
         self.stub = Source(lesson.stub.read_text("utf-8"), lesson.filename)
-        self.scenarios = lesson.scenarios.read_text("utf-8")
+        self.scenarios = lesson.scenarios_text
         self.tr = load_catalogue(lang, lesson.texts(lang))
         self.withheld = lesson.held is not None
         self.solved = reference_of(lesson)

@@ -186,7 +186,10 @@ def unfilled(check: CheckResult, lesson: Lesson) -> Iterator[str]:
         for name in LEFT.findall(text or ""):
             left, files = f"{{{name}}}", [*sorted(lesson.checks.glob("*.py"))]
             files = [lesson.diagnosis, *files] if lesson.diagnosis else files
-            has = [file for file in files if left in file.read_text("utf-8")]
+            texts = {file: file.read_text("utf-8") for file in files}
+            if any(f"{{{left}}}" in one for one in texts.values()):
+                continue  # written as {{name}}, it is meant to be shown
+            has = [file for file, one in texts.items() if left in one]
             where = line_with(has[0], left, inside=True) if has else check.id
             inputs = ", ".join([*check.inputs, "expected", "actual"])
             yield f"{where}: nothing fills {left}. There are {inputs}, and facts"

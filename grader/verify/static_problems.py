@@ -8,19 +8,17 @@ every seed, it fails only checks of that promise.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.core.files import line_with
-from grader.core.i18n import ENGLISH, load_catalogue, placeholders
 from grader.course.course import Lesson
 from grader.course.lesson_texts import Promise, compared_form, stub_sentences, task_sentences
 from grader.course.scaffold import MARK, UNWRITTEN, placeholders_in
 from grader.course.source import Source
-from grader.course.stubs import header, stub_in, stub_of
+from grader.course.stubs import header, stub_of
 from grader.verify.case_result import Found
-from grader.verify.slips import place_of_check, place_of_sentence, slips_in, stale_translations
+from grader.verify.slips import place_of_check, place_of_sentence, slips_in
 
 CHECK_FILES = {
     "test_checks.py",
@@ -151,29 +149,6 @@ def unwritten(lesson: Lesson) -> Iterator[str]:
         }
     for path in sorted(files):
         yield from placeholders_in(path, lesson.root)
-
-
-def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:
-    """Yield what a language lacks: titles, hints, README, placeholders."""
-    if lang == ENGLISH:
-        return
-    tr = load_catalogue(lang, lesson.texts(lang))
-    for text in itertools.chain((lesson.title, lesson.summary), *lesson.hints().values()):
-        tr(text)
-    for promise in lesson.contract:
-        tr(promise.terms.says[0])
-    if lesson.stub.exists():
-        stub_in(tr, lesson.stub.read_text("utf-8"), lesson.id)
-    for text in sorted(tr.missing):
-        if MARK not in text:
-            yield f"not translated: {text!r}"
-    readme = lesson.folder / f"README.{lang}.md"
-    if not readme.exists():
-        yield f"there is no {readme.name}"
-    for text, translation in tr.texts.items():
-        if placeholders(text) != placeholders(translation):
-            yield f"the translation has other placeholders: {text!r}"
-    yield from stale_translations(lesson, lang)
 
 
 def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:

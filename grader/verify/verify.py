@@ -30,7 +30,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from grader.core import sqlite
@@ -61,12 +61,12 @@ from grader.verify.case_result import (
 from grader.verify.slips import place_of_check
 from grader.verify.static_problems import (
     HeldPromise,
-    catalogue_problems,
     held_promises,
     static_problems,
     unbroken_problems,
     unwritten,
 )
+from grader.verify.translations import catalogue_problems
 from grader.verify.trouble import grouped, named, seeds_listed
 
 APPLICATION = 0x67726C76
@@ -89,7 +89,8 @@ class VerifyResult:
 
     If the run was interrupted, ``proofs`` is empty and ``left`` counts the remaining gradings. With
     a file of verdicts, ``kept`` of them are in it, and ``complete`` has the number of seeds, from 1
-    on, that are complete for each lesson.
+    on, that are complete for each lesson. ``untranslated`` has the texts that gradings showed and
+    the lesson's catalogue lacks.
     """
 
     problems: tuple[str, ...]
@@ -98,6 +99,7 @@ class VerifyResult:
     left: int = 0
     kept: int = 0
     complete: tuple[tuple[str, int], ...] = ()
+    untranslated: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def verify(
@@ -135,19 +137,22 @@ def verify(
     if left:
         problems = (*before.problems, *_so_far(found), *before.to_write)
         return VerifyResult(problems, (), total, left, *counted)
-    proofs, graded = [], []
+    proofs, graded, texts = [], [], {}
     for lesson in lessons:
         mine = {
             case: {seed: of[seed] for seed in seeds if seed in of}
             for case, of in found.items()
             if case.lesson.id == lesson.id and (lesson.id not in stopped or of)
         }
+        findings = [one for of in mine.values() for one in of.values()]
+        shown_texts = dict.fromkeys(text for one in findings for text in one.untranslated)
+        texts[lesson.id] = tuple(text for text in shown_texts if MARK not in text)
         if mine:
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
             graded += more
-    problems = (*before.problems, *graded, *before.to_write)
-    return VerifyResult(problems, tuple(proofs), total, 0, *counted)
+    problems = tuple(dict.fromkeys((*before.problems, *graded, *before.to_write)))
+    return VerifyResult(problems, tuple(proofs), total, 0, *counted, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +357,9 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
 
 
 def unfailed_checks(lesson: Lesson, found: Found) -> Iterator[str]:
-    """Yield checks that no known wrong answer fails, if there are any wrong answers."""
+    """Yield checks that no known wrong answer fails, if there are any wrong answers. A promise of
+    the contract may have a worked example besides a check that some answer fails.
+    """
     cells = (*lesson.mistakes, *lesson.near_misses)
     if not cells or not all(cell.applies() for cell in cells):
         return  # one that fails it may hold for another version of torch
@@ -362,11 +369,15 @@ def unfailed_checks(lesson: Lesson, found: Found) -> Iterator[str]:
         for one in runs.values():
             failed.setdefault(case.kind, set()).update(one.failed)
             passed.setdefault(case.kind, set()).update(one.passed)
-    wrong = [failed.get(kind, set()) for kind in ("mistake", "near miss")]
-    for name in sorted(passed.get("solution", set()).difference(*wrong)):
+    wrong = failed.get("mistake", set()) | failed.get("near miss", set())
+    held = [set(promise.terms.checks) for promise in lesson.contract]
+    examples = set().union(*(checks for checks in held if checks & wrong))
+    for name in sorted(passed.get("solution", set()) - wrong):
         what = "no mistake and no near miss fails this check. Add one that does"
         if name in passed.get(SPOILER, set()) - failed.get(SPOILER, set()):
             what += ", and see whether the check calls the student's code"
+        elif name in examples:
+            continue
         yield f"{place_of_check(lesson, name)}: {what}"
 
 

@@ -121,7 +121,7 @@ class FunctionParts(Tested):
         x = inputs[0]
         (want,) = torch.autograd.grad(self.truth(*[x for _ in inputs]), x, v)
         (got,) = differentiated(self.call(*[x for _ in inputs]).result, [x], v)
-        facts = {"function": self.name}
+        facts = dict(self.facts)
         message = self.messages["one for all"]
         near = self.tolerance(want.dtype)
         assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts=facts, **near)

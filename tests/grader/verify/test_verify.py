@@ -23,7 +23,8 @@ from grader.course.lesson_texts import read_catalogue
 from grader.course.stubs import stub_of
 from grader.runtime.grading import LessonOutcome
 from grader.verify.case_result import Case, finding_of, mistake_id
-from grader.verify.static_problems import catalogue_problems, static_problems
+from grader.verify.static_problems import static_problems
+from grader.verify.translations import catalogue_problems
 from grader.verify.verify import LessonSummary, VerifyResult, judge_lesson, verify
 
 
