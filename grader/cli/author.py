@@ -8,8 +8,9 @@ import builtins
 import keyword
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from grader.core.files import PACKAGED_COURSE
 from grader.core.i18n import ENGLISH, wanted_language
 from grader.core.messages import Settings
 from grader.core.text import counted
-from grader.course.course import Course, load_course
+from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
 
 if TYPE_CHECKING:
@@ -69,15 +70,62 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Add the missing texts to the lessons' files of that language, to be translated.",
 )
+@click.option(
+    "--changed", is_flag=True, help="Only the lessons whose files differ from the last commit."
+)
+@click.option("--watch", is_flag=True, help="Verify again at every save, from seed 1.")
 @course_option
-def verify(lessons: tuple[str, ...], course_root: Path | None, **options: Any) -> None:
+def verify(
+    lessons: tuple[str, ...], course_root: Path | None, changed: bool, watch: bool, **options: Any
+) -> None:
     """Check the course: solutions pass, stubs fail, mistakes get their names and near misses don't.
 
     Example: grade verify custom_sigmoid --seeds 5
 
+    While you write: grade verify custom_sigmoid --watch
+
     A long run that can be interrupted: grade verify --seeds 20 --keep verify.sqlite
     """
-    sys.exit(verify_course(course(course_root), lessons, **options))
+    found = course(course_root)
+    if changed:
+        lessons = changed_lessons(found, chosen_lessons(found, lessons))
+        if not lessons:
+            click.echo("no lesson differs from the last commit")
+            return
+    if watch:
+        from grader.cli.verify_watch import VerifyWatch
+        from grader.render.terminal import make_console
+
+        sys.exit(VerifyWatch(found.root, lessons, make_console()).run())
+    sys.exit(verify_course(found, lessons, **options))
+
+
+def changed_lessons(course: Course, lessons: Iterable[Lesson]) -> tuple[str, ...]:
+    """Return the lessons of which a file differs from git's HEAD; all, if ``course.toml`` does."""
+    paths = {
+        course.root / name
+        for words in (("diff", "--name-only", "-z", "--relative", "HEAD"), LISTING)
+        for name in git(course.root, *words).split("\0")
+        if name
+    }
+    if course.root / "exercises" / "course.toml" in paths:
+        return tuple(lesson.id for lesson in lessons)
+    return tuple(lesson.id for lesson in lessons if any(map(lesson.has_file, paths)))
+
+
+LISTING = ("ls-files", "--others", "--exclude-standard", "-z")
+
+
+def git(root: Path, *words: str) -> str:
+    """Return what git says; raise UsageError if it can't say anything."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, encoding="utf-8", check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[0]
+        raise UsageError(f"--changed asks git, which says: {said}. Name the lessons") from None
+    return done.stdout
 
 
 def verify_course(

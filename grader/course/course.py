@@ -175,6 +175,12 @@ class Lesson:
     def accepted_file(self) -> Path:
         return self.root / "tests" / "accepted" / self.filename
 
+    def has_file(self, path: Path) -> bool:
+        """Return whether a file below the course's root is this lesson's."""
+        catalogues = (self.mistakes_file, self.near_misses_file, self.accepted_file)
+        inside = any(folder in path.parents for folder in (self.folder, self.checks))
+        return inside or path in (self.solution, *catalogues)
+
     def spec(self, lang: str) -> LessonSpec:
         return LessonSpec(str(self.root), self.id, lang)
 

@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from grader.core import sqlite
 from grader.core.errors import CourseError, UsageError
@@ -114,20 +115,31 @@ def verify(
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]] = lambda hosts: (
         contextlib.nullcontext()
     ),
+    known: Verdicts | None = None,
+    hosts: HostPool[ForkServerClient] | None = None,
 ) -> VerifyResult:
     """Verify lessons from every seed, with ``workers`` hosts at a time.
 
     ``progress`` is called with the number of finished gradings and of all gradings. With ``keep``,
     each verdict is written to that file, and verdicts in it are reused. ``during`` surrounds the
     grading and may make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
+    With ``known`` verdicts, those are used and added to, ``hosts`` are used and left open, and no
+    spoiler is graded: so an author who writes gets an answer soon.
     """
     lessons = list(dict.fromkeys(lessons))
     before = _before_grading(course, lessons, settings)
-    opened = VerdictCache(keep, course, settings) if keep else contextlib.nullcontext()
+    opened: AbstractContextManager[Verdicts | None] = (
+        VerdictCache(keep, course, settings) if keep else contextlib.nullcontext(known)
+    )
+    cases = [case for case in before.cases if known is None or case.kind != SPOILER]
     with opened as cache:
-        found = {case: cache.results(case) if cache else {} for case in before.cases}
+        found = {case: cache.results(case) if cache else {} for case in cases}
+        make = functools.partial(ForkServerClient, own_session=keep is not None)
         try:
-            _grade_rest(found, seeds, settings, workers, cache, progress=progress, during=during)
+            with contextlib.ExitStack() as stack:
+                pool = hosts or stack.enter_context(closing(HostPool(workers, make)))
+                stack.enter_context(during(pool))
+                _grade_rest(found, seeds, settings, pool, cache, progress)
         except KeyboardInterrupt:
             if keep is None:
                 raise
@@ -200,15 +212,22 @@ def _missing(found: Found, seeds: Sequence[int]) -> list[tuple[Case, int]]:
     return [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
 
 
+class Verdicts(Protocol):
+    """Verdicts from earlier runs."""
+
+    def results(self, case: Case) -> dict[int, CaseResult]:
+        """Return a case's verdicts by seed."""
+
+    def add(self, case: Case, seed: int, result: CaseResult) -> None: ...
+
+
 def _grade_rest(
     found: dict[Case, dict[int, CaseResult]],
     seeds: Sequence[int],
     settings: Settings,
-    workers: int,
-    cache: VerdictCache | None,
-    *,
+    hosts: HostPool[ForkServerClient],
+    cache: Verdicts | None,
     progress: Callable[[int, int], None],
-    during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
     """Grade what ``found`` lacks, solutions first, and store each verdict at once."""
     missing = _missing(found, seeds)
@@ -232,23 +251,18 @@ def _grade_rest(
 
     # most are equal, so memory hardly grows with the seeds
     shared: dict[CaseResult, CaseResult] = {}
-    pool = HostPool(
-        max(1, min(workers, len(missing))), lambda: ForkServerClient(own_session=cache is not None)
-    )
-    with closing(pool) as hosts, during(hosts):
-        for solutions_only in (True, False):
-            missing = _missing(found, seeds)
-            total = done + len(missing)
-            if solutions_only:
-                missing = [run for run in missing if run[0].kind == "solution"]
-                missing = [run for run in missing if run[1] == seeds[0]]
-            for case, seed, finding in map_unordered(hosts, missing, grade):
-                finding = shared.setdefault(finding, finding)
-                if cache:
-                    cache.add(case, seed, finding)
-                found[case][seed] = finding
-                done += 1
-                progress(done, total)
+    for solutions_only in (True, False):
+        missing = _missing(found, seeds)
+        total = done + len(missing)
+        if solutions_only:
+            missing = [run for run in missing if run[0].kind == "solution" and run[1] == seeds[0]]
+        for case, seed, finding in map_unordered(hosts, missing, grade):
+            finding = shared.setdefault(finding, finding)
+            if cache:
+                cache.add(case, seed, finding)
+            found[case][seed] = finding
+            done += 1
+            progress(done, total)
 
 
 def _kept(
