@@ -104,7 +104,7 @@ def changed_lessons(course: Course, lessons: Iterable[Lesson]) -> tuple[str, ...
     """Return the lessons of which a file differs from git's HEAD; all, if ``course.toml`` does."""
     paths = {
         course.root / name
-        for words in (("diff", "--name-only", "-z", "--relative", "HEAD"), LISTING)
+        for words in (UNTRACKED, DIFFERING)
         for name in git(course.root, *words).split("\0")
         if name
     }
@@ -113,7 +113,8 @@ def changed_lessons(course: Course, lessons: Iterable[Lesson]) -> tuple[str, ...
     return tuple(lesson.id for lesson in lessons if any(map(lesson.has_file, paths)))
 
 
-LISTING = ("ls-files", "--others", "--exclude-standard", "-z")
+UNTRACKED = ("ls-files", "--others", "--exclude-standard", "-z")
+DIFFERING = ("diff", "--name-only", "-z", "--relative", "HEAD")
 
 
 def git(root: Path, *words: str) -> str:
