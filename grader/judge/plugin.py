@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, MissingName, UndefinedTruth, WorkerLost
+from grader.core.errors import CourseError, EngineFault, MissingName, UndefinedTruth, WorkerLost
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
 from grader.core.report import CheckResult, Outcome
@@ -239,15 +239,16 @@ class LessonPlugin:
         return spec.bonus and about and not found
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception: a grader fault if the reference raises too, or if the host
-        has less memory than the judge may use.
+        """Judge an unexpected exception: a grader fault if the check uses the engine in a wrong
+        way, if the reference raises too, or if the host has less memory than the judge may use.
         """
         note = "".join(traceback.format_exception(error))
         shortage = is_shortage(error)
         if shortage:
             free_frames(error)
         lacking = shortage and not OF_THIS_PROCESS.limited
-        if lacking or self.raises_on_the_reference(run.check):
+        misused = isinstance(error, CourseError)
+        if misused or lacking or self.raises_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",

@@ -11,7 +11,9 @@ import pytest
 from graded import Grade
 
 from grader.core.errors import CourseError, ExitCode
+from grader.core.report import Outcome
 from grader.course.course import Course, load_course
+from grader.verify.case_result import fault_of
 
 pytestmark = pytest.mark.fork
 
@@ -137,6 +139,24 @@ def test_a_slip_in_what_describes_the_checks_is_named_with_its_line(
     path.write_text(before + text, "utf-8")
     line = before.count("\n") + 1
     assert refusal_of(course, grade_text) == f"{path}:{line}: {said}"
+
+
+def test_a_wrong_use_in_a_check_is_our_fault_and_not_the_students(
+    broken: Broken, grade_text: Grade
+) -> None:
+    """Here only the student's code is asked through the border, so the reference passes."""
+    course, line = broken(
+        HIDDEN,
+        "from grader.authoring import under_test\n"
+        "def test_x(student):\n"
+        "    under_test('double', lambda x: student.double(x)).value(torch.ones(2))\n"
+        "test_x = check(points=1, about='double')(test_x)\n",
+    )
+    report = grade_text(course.lesson("tiny"), "def double(x): return 2 * x\n", sandbox="off")
+    found = next(one for one in report.checks if one.id == "tiny.x")
+    assert found.outcome is Outcome.GRADER_ERROR
+    said = "the truth of double asks the student; compute it from torch alone"
+    assert fault_of(found, course.lesson("tiny")) == f"{course.root / HIDDEN}:{line + 2}: {said}"
 
 
 def test_a_fork_server_grades_after_a_refusal(broken: Broken, grade_text: Grade) -> None:

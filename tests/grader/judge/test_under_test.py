@@ -222,6 +222,16 @@ INSIDE: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda student: under_test("Twist.apply", lambda x: student.twist(x)).value(X),
         "the truth of Twist.apply asks the student; compute it from torch alone",
     ),
+    "a truth that is a number": (
+        lambda student: under_test("Twist.apply", float).value(X[:1]),  # type: ignore[arg-type]
+        "the truth of Twist.apply returned float; it must return a tensor",
+    ),
+    "a truth without a gradient": (
+        lambda student: under_test("Twist.apply", lambda x: x.detach() ** 2).gradient(
+            X.clone().requires_grad_(), X
+        ),
+        "the truth of Twist.apply has no gradient",
+    ),
     "a truth that is under test": (
         lambda student: under_test("Twist.apply", lambda x: S.value(x)).value(X),
         "this works only inside a check, and not while the truth is computed",
