@@ -31,12 +31,14 @@ class Call:
         self._own = [own[id(one)] for one in inputs]
         asked = student.asked if isinstance(student, RemoteStudent) else 0
         with outside_of_checks():
-            self.want: Any = suite.truth(*self._own)
+            truth: Callable[..., object] = suite.truth
+            want = truth(*self._own)
         if isinstance(student, RemoteStudent) and student.asked != asked:
             raise misuse(f"the truth of {suite.path} asks the student; compute it from torch alone")
-        if not isinstance(self.want, Tensor):
-            kind = type(self.want).__name__
+        if not isinstance(want, Tensor):
+            kind = type(want).__name__
             raise misuse(f"the truth of {suite.path} returned {kind}; it must return a tensor")
+        self.want = want
         copies = {id(one): one.clone() for one in inputs}
         with student.writing_allowed():  # is checked by leaves_tensors
             self.result: Any = suite.function()(*(copies[id(one)] for one in inputs))
