@@ -3,6 +3,8 @@
 _TWICE = "x was set to z between two calls, and the {what} of the {call} call is wrong"
 ONE_INPUT = {
     "value": "{called}(x) is wrong",
+    "built in": "line {line} uses {used}, which does the work of {function}",
+    "operator": "torch ran {used}, which does the work of {function}",
     "cut": "{called}(x) does not require grad, although x does",
     "gradient": "the gradient for the incoming gradient v is wrong",
     "no node": (
