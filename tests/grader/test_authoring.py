@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import doctest
+import io
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from grader import authoring
 from grader.core.files import CHECKOUT
 from grader.course.scaffold import lesson_files
+from grader.course.source import Source
+from grader.judge.local_student import LocalStudent
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.running_check import running
 
 NAMES = """
 Again Backward EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student
@@ -35,6 +44,35 @@ def engine_imports(text: str) -> set[str]:
 def test_these_names_are_there_and_documented() -> None:
     assert sorted(name for name in vars(authoring) if not name.startswith("__")) == NAMES
     assert sorted(re.findall(r"^``(\w+)``  ", authoring.__doc__ or "", re.MULTILINE)) == NAMES
+
+
+def example_file() -> str:
+    """Return the student's file of the examples."""
+    text = re.search(r"student's file is::\n\n(.*?)\nChecks\n", authoring.__doc__ or "", re.DOTALL)
+    assert text is not None
+    return textwrap.dedent(text[1])
+
+
+def examples() -> dict[str, str]:
+    """Return the example of each name."""
+    parts = re.split(r"^``(\w+)``  .*\n", authoring.__doc__ or "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_has_an_example_that_works(name: str, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text("def twice(x):\n    return 2 * x\n")
+    student = LocalStudent(Source(example_file(), "square.py"), "")
+    draw = RandomInputs(1)
+    names: dict[str, Any] = {**vars(authoring), "torch": torch, "student": student, "draw": draw}
+    names |= {"__file__": str(tmp_path / "test_checks.py"), "backward_at": None}
+    found = doctest.DocTestParser().get_doctest(examples()[name], names, name, None, 0)
+    assert found.examples
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    with running(student, draw):
+        runner.run(found, out=said.write)
+    assert runner.summarize(verbose=False).failed == 0, said.getvalue()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
