@@ -38,7 +38,7 @@ def slips_in(lesson: Lesson) -> Iterator[str]:
     for step in sorted(hints_that_answer(lesson)):
         begin = json.dumps(step, ensure_ascii=False)[1:30]
         where = line_with(hints, begin, inside=True)
-        yield f"{where}: this hint contains the whole answer: leave a step to take"
+        yield f"{where}: this hint contains all of the answer. Leave a step to take"
 
 
 def _import_slips(path: Path, tree: ast.Module) -> Iterator[str]:

@@ -361,6 +361,32 @@ def unfailed_checks(lesson: Copy) -> None:
     )
 
 
+@breakage(
+    r"\S+/ID/test_hidden\.py:\d+: imports grader\.judge\.checks\. Of the engine, this file may"
+    r" import only grader\.authoring",
+    r"\S+/ID/scenarios\.py:\d+: imports grader\.core\. Of the engine, this file may import only"
+    r" grader\.authoring and grader\.worker\.scenarios",
+)
+def imports_of_the_engine(lesson: Copy) -> None:
+    append(lesson.hidden, "\nfrom grader.judge.checks import fail\n")
+    imports = "    import grader.core\n    import grader.worker.scenarios\n"
+    append(lesson.checks / "scenarios.py", f"\n\ndef more(student):\n{imports}")
+
+
+@breakage(
+    r"\S+/ID/test_hidden\.py:8: at='duble' is not in the solution",
+    r"\S+/ID/test_hidden\.py:16: hint='tripel' is not in hints\.toml",
+)
+def misspelt_places(lesson: Copy) -> None:
+    replace(lesson.hidden, 'about="double", needs', 'about="double", at="duble", needs')
+    replace(lesson.hidden, 'about="triple", needs', 'about="triple", hint="tripel", needs')
+
+
+@breakage(r"\S+/exercises/ID/hints\.toml:\d+: this hint contains all of the answer\. .*")
+def hint_that_answers(lesson: Copy) -> None:
+    replace(lesson.folder / "hints.toml", "return 2 * …", "return 2 * x")
+
+
 @breakage(r"ID: near miss cubes resembles no mistake in diagnosis\.toml", full=True)
 def near_miss_of_nothing(lesson: Copy) -> None:
     replace(lesson.near_misses, "# %% squares", "# %% cubes")
