@@ -158,6 +158,14 @@ Assertions
     Traceback (most recent call last):
     grader.core.errors.CheckFailure: the shape is {shape}, expected {expected_shape}
 
+``assert_tuple``          a tuple must have so many elements
+
+    >>> assert_tuple((1, 2), 2)
+    >>> assert_tuple([1, 2], 2, lists=True)
+    >>> assert_tuple(None, 2)
+    Traceback (most recent call last):
+    grader.core.errors.CheckFailure: None came back where a tuple is promised: is there a return?
+
 ``assert_worst``          require many values, and show those that are furthest off
 
     >>> x = torch.linspace(-3, 3, 100)
@@ -232,6 +240,11 @@ Figures
     >>> x = torch.ones(1)
     >>> with drawing(lambda: plot_figure(student.square, torch.square, x, over=(-3, 3))):
     ...     assert_tensor(student.square(x), torch.ones(1))
+
+``gradients_figure``      a figure: the graph of z, with the gradients at named tensors
+
+    >>> x = torch.tensor([2.0], requires_grad=True)
+    >>> figure = gradients_figure(x * 2, {"x": x}, at="x")
 
 ``graph_figure``          a figure: the graph that a check is about, with one place marked
 
@@ -410,6 +423,7 @@ from grader.judge.checks import (
     assert_raises,
     assert_tensor,
     assert_that,
+    assert_tuple,
     check,
     fail,
     import_helpers,
@@ -442,6 +456,7 @@ from grader.judge.figures import (
     chart_figure,
     curve,
     drawing,
+    gradients_figure,
     graph_figure,
     graphs_figure,
     panel,

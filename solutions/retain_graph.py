@@ -13,8 +13,8 @@ def second_backward_error(x: Tensor) -> str:
     """Return the message of the RuntimeError that a second backward raises.
 
     Build z = log(x ** 3) and call backward on z twice, both times without
-    retain_graph. Return the text of the error alone, without the name of its
-    type. x is a positive 0-d leaf that requires grad, float32 or float64.
+    retain_graph. Return the error's text alone, without the name of its type.
+    x is a positive 0-d leaf that requires grad.
     """
     # solution
     z = torch.log(x**3)
@@ -28,14 +28,11 @@ def second_backward_error(x: Tensor) -> str:
 
 
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
-    """Run two backward passes through the graph of loss, and return what
-    x.grad holds afterwards.
+    """Run two backward passes from loss, and return what x.grad then holds:
+    its old value plus both gradients.
 
-    loss is a 0-d tensor, computed from the leaf x, which has any shape and is
-    float32 or float64. Do not clear x.grad. Afterwards it holds its old value
-    plus both gradients, in the old tensor or in a new one. The result has x's
-    shape and dtype. The graph is freed afterwards, so a third pass raises if a
-    node between loss and x saves a tensor.
+    loss is a 0-d tensor computed from the leaf x. After the second pass the
+    graph is freed.
     """
     # solution
     loss.backward(retain_graph=True)
@@ -45,14 +42,11 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Run two backward passes through the graph of loss, clear x.grad before
-    each, and return the gradients of both passes as a tuple.
+    """Run the same two passes, but return a tuple of their two gradients, each
+    without the other and without what x.grad held before.
 
-    loss and x are as in backward_twice. Neither result contains what x.grad
-    held before. Each result has x's shape and dtype. The two results and
-    x.grad share no memory: writing to one does not change another. The graph
-    is freed afterwards, so a third pass raises if a node between loss and x
-    saves a tensor.
+    The two results and x.grad share no memory: writing to one changes no
+    other. After the second pass the graph is freed.
     """
     # solution
     x.grad = None
@@ -65,14 +59,12 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
-    """Return the sum of the gradients of all losses with respect to x, from
-    one backward pass for each loss, in any order.
+    """Run one backward pass from each loss, and return the sum of the
+    gradients at x.
 
-    losses is a list of one or more 0-d tensors. No tensor is in it twice, but
-    values may be equal. Their graphs share the trunk, the nodes nearest to x;
-    x is as in backward_twice. Every pass retains the graph except the one that
-    runs last, which frees the trunk. The result does not contain what x.grad
-    held before. The result has x's shape and dtype.
+    losses is a list of one or more 0-d tensors whose graphs share a trunk, the
+    nodes nearest to x. Every pass retains the graph except the last, which
+    frees it.
     """
     # solution
     x.grad = None
@@ -84,10 +76,9 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     # end solution
 
 
-# For each expression y of a leaf x that requires grad: does a second
-# y.backward(torch.ones_like(y)) work although the first one did not retain the
-# graph? Write True if it works and False if it raises, before you run
-# anything.
+# Does a second y.backward(torch.ones_like(y)) work if the first one did not
+# retain the graph? x is a leaf that requires grad. Write True if it works and
+# False if it raises, for each y, before you run anything.
 # solution
 # stub: SURVIVES_SECOND_BACKWARD: dict[str, bool] = {
 # stub:     "x + 1": ...,

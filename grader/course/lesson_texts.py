@@ -36,6 +36,8 @@ ASKING = ("## Your tasks", "## What the checks ask")
 DOCUMENTED = ast.FunctionDef | ast.ClassDef
 SENTENCE = re.compile(r"\S.*?(?:(?<!e\.g)(?<!i\.e)[.?!][)*`\"]*(?=\s|$)|$)", re.DOTALL)
 BULLET = re.compile(r"\s*[*-] ")
+NO_SENTENCE = re.compile(r"^```.*?^```$|^\*\*[^*\n]+\*\*$", re.DOTALL | re.MULTILINE)
+"""Code, and a line that is bold as a whole, which heads a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,8 @@ def task_sentences(readme: str) -> Iterator[str]:
 
 
 def sentences_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, block by block; code and tables are left out."""
-    text = re.sub(r"^```.*?^```$", "", inspect.cleandoc(text), flags=re.DOTALL | re.MULTILINE)
+    """Yield the sentences of a text, block by block; code, tables and bold lines are left out."""
+    text = NO_SENTENCE.sub("", inspect.cleandoc(text))
     block: list[str] = []
     for line in [*text.splitlines(), ""]:
         if not line.strip() or BULLET.match(line):

@@ -275,6 +275,19 @@ def assert_gradient(
     assert_tensor(actual, expected, message, **details)
 
 
+def assert_tuple(actual: Any, count: int, *, lists: bool = False, **details: Any) -> None:
+    """Require a tuple of so many elements; with ``lists``, a list will do."""
+    facts = {**details.pop("facts", {}), "type": type_name(actual), "count": count}
+    details |= {"actual": actual, "facts": facts}
+    if actual is None:
+        fail("None came back where a tuple is promised: is there a return?", **details)
+    if not isinstance(actual, tuple | list if lists else tuple):
+        fail("{type} came back where a tuple of {count} is promised", **details)
+    if len(actual) != count:
+        facts["size"] = len(actual)
+        fail("the tuple has {size} elements, expected {count}", **details)
+
+
 def assert_defined(expected: Any, **details: Any) -> None:
     """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
     if has_nan(expected):

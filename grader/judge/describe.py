@@ -25,12 +25,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.judge.program_text import text_of
 from grader.worker.wire.program import Program
 from grader.worker.wire.values import Opaque, StudentRef
 
 MAX_ELEMENTS = 24
 MAX_ITEMS = 40
 MAX_TEXT = 2000
+MAX_FORMULA = 200
 MAX_DEPTH = 6
 MAX_VALUES = 200
 """How many values a list and the lists inside it may show together."""
@@ -122,7 +124,8 @@ def _text(value: Any) -> str:
     if isinstance(value, StudentRef):
         return value.path
     if isinstance(value, Program):
-        return "f"
+        text = text_of(value)
+        return text if len(text) <= MAX_FORMULA else "f"
     if value is Ellipsis:
         return "..."
     return str(value)

@@ -148,6 +148,16 @@ def graphs_figure(
     return GraphFigure(wanted, mine, first_difference=there, actual_difference=here)
 
 
+def gradients_figure(z: Tensor, named: Mapping[str, Tensor], at: str) -> GraphFigure:
+    """Return the graph of z with the gradient at each named tensor; ``at`` is marked."""
+    gradients = torch.autograd.grad(z.sum(), list(named.values()), retain_graph=True)
+    notes = {
+        name: f"∂z/∂{name} = {short_repr(gradient)}"
+        for name, gradient in zip(named, gradients, strict=True)
+    }
+    return graphs_figure(None, trace(z, {"z": z, **named}), notes=({}, notes), at=at)
+
+
 def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
     """Return a graph, cut to what is drawn, with notes at the named tensors."""
     picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)

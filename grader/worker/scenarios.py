@@ -9,6 +9,7 @@ A ``path`` is the dotted name of a student's function: ``"Sigmoid.apply"``, ``"r
 
 import torch
 from torch.autograd.function import Function
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -24,9 +25,11 @@ def class_at(student, path):
     return at(student, path.rpartition(".")[0])
 
 
-def copied(tensor):
-    """A copy that later writes leave alone."""
-    return None if tensor is None else tensor.detach().clone()
+def copied(value):
+    """A copy that later writes leave alone: of a tensor, or of those in a tuple or a list."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 
 def gradients(result, inputs, v):
@@ -48,11 +51,61 @@ def node_of(value, cls):
     return None
 
 
-def graph(student, path, names, inputs):
-    """The graph behind what a function of the student's returns for the inputs."""
+# ---------------------------------------------------------------------------- graphs, for figures
+
+
+def graph(student, path, names, inputs, build=None, args=None, then=None, root=None):
+    """The graph behind ``root``, by default the last tensor, after a call of the student's: of the
+    inputs, what ``build`` makes of them, what the student's function returns, and what ``then``
+    makes of that. ``names`` are those of these tensors, in this order.
+
+    ``args`` are the function's arguments, in which a name stands for its tensor; by default what
+    was built, or else the inputs.
+    """
     from grader.worker.wire.trace import trace
 
-    return trace(at(student, path)(*inputs), dict(zip(names, inputs, strict=True)))
+    built = tensors_in([build(*inputs)]) if build else []
+    before = [*inputs, *built]
+    arguments = built or inputs if args is None else filled(args, named(names, before))
+    results = tensors_in([at(student, path)(*arguments)])
+    tensors = [*before, *results, *(tensors_in([then(*results)]) if then else [])]
+    known = named(names, tensors)
+    return trace(known[root] if root else tensors[-1], known)
+
+
+def graph_inside(student, path, names, inputs, args, which):
+    """The graph behind what the argument at the place ``which``, a function, returns when the
+    student's function calls it first. ``names`` are those of the inputs, of what it is called with,
+    and of what it returns; ``args`` are the arguments as for ``graph``.
+    """
+    from grader.worker.wire.trace import trace
+
+    seen, arguments = [], filled(args, named(names, inputs))
+    called = arguments[which]
+
+    def watched(*given):
+        result = called(*given)
+        tensors = tensors_in([*inputs, *given, result])
+        seen.append(trace(tensors[-1], named(names, tensors)))
+        return result
+
+    arguments[which] = watched
+    at(student, path)(*arguments)
+    return seen[0]
+
+
+def named(names, tensors):
+    """The tensors by their names, as far as there are names."""
+    return dict(zip(names, tensors, strict=False))
+
+
+def filled(value, known):
+    """Arguments in which a name stands for its tensor."""
+    if isinstance(value, dict):
+        return {key: filled(one, known) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [filled(one, known) for one in value]
+    return known.get(value, value) if isinstance(value, str) else value
 
 
 # ------------------------------------------------------------------------- what a node holds
@@ -333,6 +386,23 @@ def handed_on(cls, back, function, x, v, b):
 
 
 # ----------------------------------------------------------------------- what torch runs
+
+
+class Watch(TorchFunctionMode):
+    """While this is on, ``ahead`` is called with each tensor just before it is differentiated, and
+    ``after`` with the arguments and the result of each call of torch.
+    """
+
+    def __init__(self, ahead, after):
+        super().__init__()
+        self.ahead, self.after = ahead, after
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if args and function in (torch.autograd.grad, torch.Tensor.backward):
+            self.ahead(args[0] if isinstance(args[0], torch.Tensor) else args[0][0])
+        result = function(*args, **(kwargs or {}))
+        self.after(args, result)
+        return result
 
 
 def operators(student, path, x, v=None):

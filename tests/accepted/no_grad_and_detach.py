@@ -480,3 +480,108 @@ def bootstrap_loss(online, target):
     if target.requires_grad:
         target = target.detach()
     return torch.nn.functional.mse_loss(online, target)
+
+
+# %% restores_where_exceptions_come
+# except Exception restores the mode; copies are compared with y; an expanded square; w has the
+# dtype of x.
+def predict(f, x):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        result = f(x)
+    except Exception:
+        torch.set_grad_enabled(before)
+        raise
+    torch.set_grad_enabled(before)
+    return result
+
+
+def cut(y):
+    copy = y.detach().clone()
+    assert torch.equal(copy, y)
+    return copy
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = torch.zeros(y.shape, dtype=x.dtype).copy_(y.detach()).requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w.to(y.dtype))
+    return at_x, at_w
+
+
+def bootstrap_loss(online, target):
+    target = target.detach()
+    return (online**2 - 2 * online * target + target**2).mean()
+
+
+# %% one_no_grad_for_all_calls
+# The object that remembers the mode is made once; a copy with other values would be an error; zeros
+# for an empty y.
+SILENT = torch.no_grad()
+
+
+def predict(f, x):
+    with SILENT:
+        return f(x)
+
+
+def cut(y):
+    copy = torch.empty_like(y, requires_grad=False).copy_(y.detach())
+    if not torch.all(copy == y):
+        raise RuntimeError("not the same values")
+    return copy
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    if not y.numel():
+        return torch.zeros_like(x), x.new_zeros(y.shape)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    return torch.autograd.grad(y, x, at_w)[0], at_w
+
+
+# %% in_a_generator
+# f runs in a generator; y is freed at the end.
+def predict(f, x):
+    def values():
+        with torch.no_grad():
+            yield f(x)
+
+    return list(values())[0]
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().clone().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w)
+    y.detach_()
+    return at_x, at_w
+
+
+# %% off_anyway
+# Recording that is off stays off; a leaf y is used as it is.
+def predict(f, x):
+    if not torch.is_grad_enabled():
+        return f(x)
+    with torch.no_grad():
+        return f(x)
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y if y.is_leaf else y.detach().requires_grad_()
+    x.grad = None
+    second(w).backward()
+    y.backward(w.grad)
+    return x.grad, w.grad
+
+
+# %% switched_off_twice
+# What f returns is switched off once more.
+def predict(f, x):
+    with torch.no_grad():
+        return f(x).requires_grad_(False)

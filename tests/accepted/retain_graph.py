@@ -1,36 +1,6 @@
 """retain_graph: other right answers. A cell shows the definitions that differ from the solution."""
 
 
-# %% autograd_grad
-# torch.autograd.grad in place of backward; x.grad is written by hand where it is promised to hold
-# the sum.
-def second_backward_error(x: Tensor) -> str:
-    z = (x**3).log()
-    torch.autograd.grad(z, x)
-    try:
-        torch.autograd.grad(z, x)
-    except RuntimeError as error:
-        return error.args[0]
-
-
-def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
-    (first,) = torch.autograd.grad(loss, x, retain_graph=True)
-    (second,) = torch.autograd.grad(loss, x)
-    x.grad = first + second if x.grad is None else x.grad + first + second
-    return x.grad
-
-
-def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    return torch.autograd.grad(loss, x, retain_graph=True) + torch.autograd.grad(loss, x)
-
-
-def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
-    last = len(losses) - 1
-    return sum(
-        torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses)
-    )
-
-
 # %% asserts_that_it_is_freed
 # One more backward is tried at the end, to see that it raises.
 def backward_twice(loss, x):
@@ -70,6 +40,36 @@ def sum_of_gradients(losses, x):
     return total
 
 
+# %% autograd_grad
+# torch.autograd.grad in place of backward; x.grad is written by hand where it is promised to hold
+# the sum.
+def second_backward_error(x: Tensor) -> str:
+    z = (x**3).log()
+    torch.autograd.grad(z, x)
+    try:
+        torch.autograd.grad(z, x)
+    except RuntimeError as error:
+        return error.args[0]
+
+
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    (first,) = torch.autograd.grad(loss, x, retain_graph=True)
+    (second,) = torch.autograd.grad(loss, x)
+    x.grad = first + second if x.grad is None else x.grad + first + second
+    return x.grad
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.autograd.grad(loss, x, retain_graph=True) + torch.autograd.grad(loss, x)
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    last = len(losses) - 1
+    return sum(
+        torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses)
+    )
+
+
 # %% both_calls_in_one_try
 # A loop in which either backward may raise; positional arguments; x.grad replaced by zeros; copies
 # into tensors made before; the list copied and emptied from the front.
@@ -104,6 +104,27 @@ def sum_of_gradients(losses, x):
     while waiting:
         waiting.pop(0).backward(retain_graph=bool(waiting))
     return x.grad.clone()
+
+
+# %% clears_by_arithmetic
+# x.grad is multiplied by 0, or subtracted from itself.
+def two_fresh_gradients(loss, x):
+    found = []
+    for keep in (True, False):
+        if x.grad is not None:
+            x.grad = x.grad - x.grad
+        loss.backward(retain_graph=keep)
+        found.append(x.grad.clone())
+    return tuple(found)
+
+
+def sum_of_gradients(losses, x):
+    if x.grad is not None:
+        x.grad *= 0
+    for loss in losses[:-1]:
+        loss.backward(retain_graph=True)
+    losses[-1].backward()
+    return x.grad
 
 
 # %% create_graph_keeps_it_too
@@ -170,6 +191,15 @@ def second_backward_error(x):
     z.backward()
     with ThreadPoolExecutor(max_workers=1) as pool:
         return str(pool.submit(z.backward).exception())
+
+
+# %% halves_the_sum
+# Both gradients are half of what two passes added.
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad / 2, x.grad / 2
 
 
 # %% hooks_of_its_own
@@ -246,6 +276,33 @@ def second_backward_error(x: Tensor) -> str:
     with contextlib.suppress(RuntimeError):
         z.backward()
     return message
+
+
+# %% nothing_runs_without_elements
+# An x without elements has no gradient to compute, so no pass runs.
+def backward_twice(loss, x):
+    if x.numel() == 0:
+        return torch.zeros_like(x)
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad
+
+
+def two_fresh_gradients(loss, x):
+    results = [torch.zeros_like(x), torch.zeros_like(x)]
+    for k in range(2 if len(x.flatten()) else 0):
+        x.grad = None
+        loss.backward(retain_graph=k == 0)
+        results[k].copy_(x.grad)
+    return tuple(results)
+
+
+def sum_of_gradients(losses, x):
+    total = torch.zeros_like(x)
+    for k, loss in enumerate(losses, 1):
+        if x.shape.numel():
+            total = total + torch.autograd.grad(loss, x, retain_graph=k < len(losses))[0]
+    return total
 
 
 # %% one_helper_for_every_pass
@@ -471,6 +528,36 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     first, *rest = losses
     (grad,) = torch.autograd.grad(first, x, retain_graph=bool(rest))
     return torch.stack([grad, sum_of_gradients(rest, x)]).sum(0) if rest else grad
+
+
+# %% subtracts_what_was_there
+# What x.grad held before is subtracted at the end.
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    if x.grad is None:
+        x.grad = torch.zeros_like(x)
+    start = x.grad.clone()
+    loss.backward(retain_graph=True)
+    middle = x.grad.clone()
+    loss.backward()
+    return middle - start, x.grad - middle
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    before = torch.zeros_like(x) if x.grad is None else x.grad.clone()
+    for loss in losses[1:]:
+        loss.backward(retain_graph=True)
+    losses[0].backward()
+    return x.grad - before
+
+
+# %% takes_the_sum_apart
+# The second gradient is what the second pass added.
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    loss.backward()
+    return first, x.grad - first
 
 
 # %% through_numpy_and_lists

@@ -459,20 +459,6 @@ def predict(f, x):
         return f(x)
 
 
-# %% mode_stays_off_after_an_error
-# except Exception does not see a KeyboardInterrupt.
-def predict(f, x):
-    before = torch.is_grad_enabled()
-    torch.set_grad_enabled(False)
-    try:
-        result = f(x)
-    except Exception:
-        torch.set_grad_enabled(before)
-        raise
-    torch.set_grad_enabled(before)
-    return result
-
-
 # %% overwritten
 # detach() shares memory with target, and sub_ writes into it.
 def bootstrap_loss(online, target):
@@ -524,16 +510,6 @@ def bootstrap_loss(online, target):
     return (online - goal).pow(2).mean()
 
 
-# %% common_wrong_dtype
-# w is made with the dtype of x.
-def split_backward(x, first, second):
-    y = first(x)
-    w = torch.zeros(y.shape, dtype=x.dtype).copy_(y.detach()).requires_grad_()
-    (at_w,) = torch.autograd.grad(second(w), w)
-    (at_x,) = torch.autograd.grad(y, x, at_w.to(y.dtype))
-    return at_x, at_w
-
-
 # %% rows_lost_in_a_list
 # The values go through a list.
 def cut(y):
@@ -549,33 +525,6 @@ def split_backward(x, first, second):
     return torch.autograd.grad(torch.dot(y, at_w), x)[0], at_w
 
 
-# %% detached_in_place
-# What f returns can be x itself.
-def predict(f, x):
-    with torch.no_grad():
-        return f(x).requires_grad_(False)
-
-
-# %% shared_no_grad
-# The object that remembers the mode is made once.
-SILENT = torch.no_grad()
-
-
-def predict(f, x):
-    with SILENT:
-        return f(x)
-
-
-# %% error_replaced
-# f runs in a generator, which turns StopIteration into RuntimeError.
-def predict(f, x):
-    def values():
-        with torch.no_grad():
-            yield f(x)
-
-    return list(values())[0]
-
-
 # %% switched_on_afterwards
 # A leaf is switched off for the copy, and on again in any case.
 def cut(y):
@@ -585,25 +534,6 @@ def cut(y):
     copy = y.clone()
     y.requires_grad_(True)
     return copy
-
-
-# %% compares_with_nan
-# An assertion that the values are the same.
-def cut(y):
-    copy = y.detach().clone()
-    assert torch.equal(copy, y)
-    return copy
-
-
-# %% detached_in_place
-# y is freed at the end, and may be x.
-def split_backward(x, first, second):
-    y = first(x)
-    w = y.detach().clone().requires_grad_()
-    (at_w,) = torch.autograd.grad(second(w), w)
-    (at_x,) = torch.autograd.grad(y, x, at_w)
-    y.detach_()
-    return at_x, at_w
 
 
 # %% sum_in_python
@@ -617,13 +547,6 @@ def split_backward(x, first, second):
         for one, v in zip(y.flatten(), at_w.flatten())
     )
     return at_x, at_w
-
-
-# %% square_expanded
-# The square of the difference, multiplied out.
-def bootstrap_loss(online, target):
-    target = target.detach()
-    return (online**2 - 2 * online * target + target**2).mean()
 
 
 # %% root_of_zero
@@ -666,15 +589,6 @@ def bootstrap_loss(online, target):
     return (d.abs() ** 3 / d.abs()).where(d != 0, d * d).mean()
 
 
-# %% mode_of_f_remains
-# A mode that was off is not restored: f may have switched recording on.
-def predict(f, x):
-    if not torch.is_grad_enabled():
-        return f(x)
-    with torch.no_grad():
-        return f(x)
-
-
 # %% recording_switched_on
 # inference_mode only where recording is on; mode=False switches it on.
 def predict(f, x):
@@ -715,15 +629,6 @@ def predict(f, x):
     return result
 
 
-# %% compares_with_nan
-# An error if a copy has other values.
-def cut(y):
-    copy = torch.empty_like(y, requires_grad=False).copy_(y.detach())
-    if not torch.all(copy == y):
-        raise RuntimeError("not the same values")
-    return copy
-
-
 # %% ones_for_the_gradient
 # Backward from a 0-d y starts with 1.
 def split_backward(x, first, second):
@@ -740,17 +645,6 @@ def split_backward(x, first, second):
     y = first(x)
     if not y.numel():
         return torch.zeros_like(x), torch.zeros(0, dtype=y.dtype)
-    w = y.detach().requires_grad_()
-    (at_w,) = torch.autograd.grad(second(w), w)
-    return torch.autograd.grad(y, x, at_w)[0], at_w
-
-
-# %% common_empty_of_another_dtype
-# The gradients of an empty y are zeros with the dtype of x.
-def split_backward(x, first, second):
-    y = first(x)
-    if not y.numel():
-        return torch.zeros_like(x), x.new_zeros(y.shape)
     w = y.detach().requires_grad_()
     (at_w,) = torch.autograd.grad(second(w), w)
     return torch.autograd.grad(y, x, at_w)[0], at_w

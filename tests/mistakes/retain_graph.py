@@ -121,29 +121,6 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     return x.grad
 
 
-# %% clears_by_arithmetic
-# x.grad is multiplied by 0, which leaves nan where it was inf or nan.
-def sum_of_gradients(losses, x):
-    if x.grad is not None:
-        x.grad *= 0
-    for loss in losses[:-1]:
-        loss.backward(retain_graph=True)
-    losses[-1].backward()
-    return x.grad
-
-
-# %% clears_by_arithmetic
-# x.grad is subtracted from itself.
-def two_fresh_gradients(loss, x):
-    found = []
-    for keep in (True, False):
-        if x.grad is not None:
-            x.grad = x.grad - x.grad
-        loss.backward(retain_graph=keep)
-        found.append(x.grad.clone())
-    return tuple(found)
-
-
 # %% clears_what_came_before
 # What x.grad held before was not counted.
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
@@ -294,37 +271,6 @@ def backward_twice(loss, x):
     if old is not None:
         x.grad = x.grad + old
     return x.grad
-
-
-# %% empty_x_is_skipped
-# Without elements there seems to be nothing to do.
-def backward_twice(loss, x):
-    if x.numel() == 0:
-        return torch.zeros_like(x)
-    loss.backward(retain_graph=True)
-    loss.backward()
-    return x.grad
-
-
-# %% empty_x_is_skipped
-# Without elements there seems to be nothing to do.
-def two_fresh_gradients(loss, x):
-    results = [torch.zeros_like(x), torch.zeros_like(x)]
-    for k in range(2 if len(x.flatten()) else 0):
-        x.grad = None
-        loss.backward(retain_graph=k == 0)
-        results[k].copy_(x.grad)
-    return tuple(results)
-
-
-# %% empty_x_is_skipped
-# Without elements there seems to be nothing to do.
-def sum_of_gradients(losses, x):
-    total = torch.zeros_like(x)
-    for k, loss in enumerate(losses, 1):
-        if x.shape.numel():
-            total = total + torch.autograd.grad(loss, x, retain_graph=k < len(losses))[0]
-    return total
 
 
 # %% equal_loss_retains
@@ -547,27 +493,6 @@ def second_backward_error(x: Tensor) -> str:
 def second_backward_error(x):
     torch.log(x**3).backward()
     return "Trying to backward through the graph a second time"
-
-
-# %% message_is_typed_in
-# The error is caught, and a copy of its text that is written in the code is returned.
-TEXT = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after"
-    " they have already been freed). Saved intermediate values of the graph are freed when you call"
-    " .backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the"
-    " graph a second time or if you need to access saved tensors after calling backward."
-)
-
-
-def second_backward_error(x):
-    z = (x**3).log()
-    raised = False
-    for _ in range(2):
-        try:
-            torch.autograd.backward(z)
-        except RuntimeError:
-            raised = True
-    return TEXT if raised else "no error"
 
 
 # %% minus_one_without_elements
@@ -831,15 +756,6 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     return first, x.grad.clone()
 
 
-# %% results_share_the_seed
-# Both passes get one tensor of ones, which comes back where the graph hands it on.
-def two_fresh_gradients(loss, x):
-    start = torch.ones_like(loss)
-    return tuple(
-        torch.autograd.grad([loss], [x], [start], retain_graph=keep)[0] for keep in (True, False)
-    )
-
-
 # %% retains_every_pass
 # The last pass retained the graph as well.
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
@@ -955,28 +871,6 @@ SURVIVES_SECOND_BACKWARD = {
 }
 
 
-# %% subtracts_what_was_there
-# The old x.grad is subtracted at the end.
-def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
-    before = torch.zeros_like(x) if x.grad is None else x.grad.clone()
-    for loss in losses[1:]:
-        loss.backward(retain_graph=True)
-    losses[0].backward()
-    return x.grad - before
-
-
-# %% subtracts_what_was_there
-# Each result is a difference of two states of x.grad.
-def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    if x.grad is None:
-        x.grad = torch.zeros_like(x)
-    start = x.grad.clone()
-    loss.backward(retain_graph=True)
-    middle = x.grad.clone()
-    loss.backward()
-    return middle - start, x.grad - middle
-
-
 # %% summed_in_float32
 # The total is float32 and converted at the end.
 def sum_of_gradients(losses, x):
@@ -1020,25 +914,6 @@ SURVIVES_SECOND_BACKWARD = {
     "x.sum()": False,
     "-x": False,
 }
-
-
-# %% takes_the_sum_apart
-# The second gradient is what the second pass added.
-def two_fresh_gradients(loss, x):
-    x.grad = None
-    loss.backward(retain_graph=True)
-    first = x.grad.clone()
-    loss.backward()
-    return first, x.grad - first
-
-
-# %% takes_the_sum_apart
-# Both gradients are half of the sum.
-def two_fresh_gradients(loss, x):
-    x.grad = None
-    loss.backward(retain_graph=True)
-    loss.backward()
-    return x.grad / 2, x.grad / 2
 
 
 # %% zero_loss_skipped

@@ -150,14 +150,3 @@ def predict(f, x: Tensor) -> Tensor:
         raise
     torch.set_grad_enabled(before)
     return result
-
-
-# %% not_cut_in_two
-# A leaf y is used as it is; every other y is cut.
-def split_backward(x, first, second):
-    y = first(x)
-    w = y if y.is_leaf else y.detach().requires_grad_()
-    x.grad = None
-    second(w).backward()
-    y.backward(w.grad)
-    return x.grad, w.grad

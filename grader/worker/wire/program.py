@@ -101,6 +101,8 @@ class Program:
     steps: list[list[Any]]
     outputs: list[Register]
     single: bool
+    names: tuple[str, ...] = ()
+    """What the recorded function calls its inputs and parameters; this does not cross."""
 
     def as_parts(self) -> list[Any]:
         """Return the arguments that make the same program: plain data, registers and tensors."""
@@ -219,4 +221,6 @@ def program(
     result = function(*symbols)
     single = isinstance(result, Symbol)
     outputs = [symbol._register for symbol in ((result,) if single else result)]
-    return Program(inputs, parameters, recorder.steps, outputs, single)
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[: code.co_argcount][: len(symbols)] if code else ()
+    return Program(inputs, parameters, recorder.steps, outputs, single, names)

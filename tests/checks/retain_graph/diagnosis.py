@@ -1,45 +1,53 @@
-"""Recognize the mistakes that people make with a second backward by what comes back."""
+"""retain_graph, rules that recognize mistakes by what comes back. Others are keys in
+diagnosis.toml.
+"""
 
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 
-from grader.authoring import Opaque, differs, has_facts, import_helpers, program, raises, rule, same
+from grader.authoring import (
+    Failure,
+    Opaque,
+    Student,
+    differs,
+    fetch,
+    has_facts,
+    program,
+    rule,
+    same,
+)
 
-helpers = import_helpers(__file__)
-
+Facts = dict[str, Any]
 SECOND_TIME = "Trying to backward through the graph a second time"
 CUBE = program(lambda x: x**3)
-TWO_LOSSES = program(lambda x: (x**2, x**3, x * 1))
+TWO_LOSSES = program(lambda x: (x**2, x**3))
 KEYS = ("x + 1", "x * 2", "x ** 2", "x.exp()", "x.sum()", "-x")
 SAVING = {"x * 2", "x ** 2", "x.exp()"}
 
 
-def agrees(left, *right):
+def agrees(left: Any, *right: Any) -> bool:
     """Return whether a value is one of others, with a tolerance that float32 stays within."""
     return any(same(left, value, rtol=1e-4, atol=1e-6) for value in right)
 
 
-def not_zero(value):
+def not_zero(value: Any) -> bool:
     return differs(value, 0 * value)
 
 
 # ---------------------------------------------------------------------------- second_backward_error
 
 
-def counts(student):
+def counts(student: Student) -> Facts:
     """Return what the function saved and read for backward at x = 5, and what it returned."""
     return student.observe("error_text", torch.tensor(5.0, requires_grad=True), None)
 
 
-does_not_catch = raises("RuntimeError", SECOND_TIME)
-
-
 @rule
-def message_is_typed_in(failure, student):
-    """A text about a second backward that is not torch's or the error's, or without a backward."""
-    if "usual" in failure.facts:
-        return {} if failure.actual == failure.facts["usual"] else None
+def message_is_typed_in(failure: Failure, student: Student) -> Facts | None:
+    """A text about a second backward that is not torch's, or without a backward."""
     seen = counts(student)
     typed = isinstance(seen["result"], str) and "second time" in seen["result"].lower()
     unlike = isinstance(failure.actual, str) or not seen["passes"]
@@ -47,7 +55,7 @@ def message_is_typed_in(failure, student):
 
 
 @rule
-def message_is_cut(failure, student):
+def message_is_cut(failure: Failure, student: Student) -> Facts | None:
     """A part of torch's message."""
     whole, part = failure.expected, failure.actual
     cut = isinstance(whole, str) and isinstance(part, str) and part and part in whole
@@ -56,7 +64,7 @@ def message_is_cut(failure, student):
 
 
 @rule
-def returns_the_exception(failure, student):
+def returns_the_exception(failure: Failure, student: Student) -> Facts | None:
     """The exception, its repr, its type or its traceback."""
     shown = failure.actual
     if isinstance(shown, str):
@@ -66,7 +74,7 @@ def returns_the_exception(failure, student):
     return {"shown": shown} if named else None
 
 
-def reached_twice(student):
+def reached_twice(student: Student) -> Facts | None:
     """Return the counts if backward reached x twice and torch's message did not come back."""
     seen = counts(student)
     # torch 2.6 does not run a leaf's hook in a pass of autograd.grad that records its own graph.
@@ -76,14 +84,14 @@ def reached_twice(student):
 
 
 @rule
-def builds_a_fresh_graph(failure, student):
+def builds_a_fresh_graph(failure: Failure, student: Student) -> Facts | None:
     """Each backward runs on a graph of its own and reads what that saved."""
     seen = reached_twice(student)
     return seen if seen and seen["saved"] == seen["read"] >= 2 * seen["reached"] else None
 
 
 @rule
-def keeps_the_graph_it_should_lose(failure, student):
+def keeps_the_graph_it_should_lose(failure: Failure, student: Student) -> Facts | None:
     """The first backward retained the graph."""
     seen = reached_twice(student)
     # Several graphs save a multiple of what a pass reads, one saves that; create_graph saves more.
@@ -92,7 +100,7 @@ def keeps_the_graph_it_should_lose(failure, student):
 
 
 @rule
-def stops_after_one_backward(failure, student):
+def stops_after_one_backward(failure: Failure, student: Student) -> Facts | None:
     """One pass, and no message."""
     seen = counts(student)
     return {"shown": repr(failure.actual)} if not seen["result"] and seen["reached"] == 1 else None
@@ -102,33 +110,25 @@ def stops_after_one_backward(failure, student):
 
 
 @rule
-def one_loss_raises(failure, student):
-    """An error where one loss is given; both checks need that several work."""
-    alone = failure.check in ("test_one_loss_is_enough", "test_sum_of_gradients_frees_the_graph")
-    error = failure.error if alone else None
+def one_loss_raises(failure: Failure, student: Student) -> Facts | None:
+    """An error where one loss is given; the check needs that several work."""
+    error = failure.error if failure.check == "test_one_loss_is_enough" else None
     return {"raised": str(error), "line": str(error.line)} if error else None
 
 
-# The graph is freed too early only for equal losses: the check needs that others work.
-losses_compared_by_value = raises("RuntimeError", SECOND_TIME, check="test_losses_of_one_value")
-no_retain_graph = raises("RuntimeError", SECOND_TIME)
-
-
 @rule
-def grad_is_none_at_first(failure, student):
+def grad_is_none_at_first(failure: Failure, student: Student) -> Facts | None:
     """An error about None that does not occur with a gradient from before."""
     if not failure.raised("NoneType"):
         return None
+    f = TWO_LOSSES if failure.about == "sum_of_gradients" else CUBE
     x, held = torch.tensor(2.0, requires_grad=True), torch.tensor(1.0)
-    if failure.about == "sum_of_gradients":
-        helpers.several_losses(student, TWO_LOSSES, x, held)
-    else:
-        helpers.one_loss(student, failure.about, CUBE, x, held)
+    student.observe("passes", failure.about, f, x, held)
     return {"raised": str(failure.error), "line": str(failure.error.line)}
 
 
 @rule
-def gradient_is_not_returned(failure, student):
+def gradient_is_not_returned(failure: Failure, student: Student) -> Facts | None:
     """None, or a pair of None, though the passes ran."""
     returned, stored = failure.facts.get("result", ()), failure.facts.get("grad")
     items = returned if isinstance(returned, tuple) else (returned,)
@@ -136,53 +136,26 @@ def gradient_is_not_returned(failure, student):
     return {"stored": stored, "returned": returned} if nothing and stored is not None else None
 
 
-@rule
-def empty_x_is_skipped(failure, student):
-    """No pass for an x without elements."""
-    one = failure.facts.get("one", *failure.facts.get("each", ())[:1])
-    return {} if one is not None and not one.numel() and not failure.facts["passes"] else None
-
-
-adds_in_place = raises("RuntimeError", "single memory location")
-minus_one_without_elements = raises("RuntimeError", "tensor of 0 elements", "is ambiguous")
-
-
-@rule
-def equal_loss_retains(failure, student):
-    """The last pass retains the graph, but not for losses of different values."""
-    if not {"more", "equal"} <= failure.facts.keys():
-        return None
-    x = torch.tensor(2.0, requires_grad=True)
-    *_, last = helpers.several_losses(student, TWO_LOSSES, x, None)["further"]
-    return {} if isinstance(last, str) else None
-
-
-retains_every_pass = has_facts("more")  # a further differentiation works
-
-
-def finds(recognize):
+def finds(recognize: Callable[[Any], Any]) -> Any:
     """Return a rule for a failure with a result.
 
-    ``recognize`` gets the case: the results (first, second), the gradient of one pass and of each,
-    what alone should come back, x.grad before (held, 0 for None), the passes. It returns facts, or
-    whether the mistake is made.
+    ``recognize`` gets the facts of the check's ``run``, the results (first, second), what alone
+    should come back, x.grad before (held, 0 for None). It returns facts, or whether the mistake is
+    made.
     """
 
     @rule
-    def found(failure, student):
+    def found(failure: Failure, student: Student) -> Facts | None:
         facts = failure.facts
-        if "held" not in facts or "result" not in facts:
+        if "each" not in facts or not facts["one"].numel():  # then all results are alike
             return None
-        result, each = facts["result"], facts.get("each") or [facts["one"]] * 2
-        if not each[0].numel():  # all results are alike
-            return None
-        shown = {"one": each[0], "count": len(each)}
-        shown["alone"] = sum(each) if "each" in facts else each[0]
+        result = facts["result"]
         is_pair = isinstance(result, tuple) and len(result) == 2
-        shown["first"], shown["second"] = result if is_pair else (result, None)
-        held = torch.zeros_like(each[0]) if facts["held"] is None else facts["held"]
-        known = {**facts, **shown, "each": each, "held": held, "before": facts["held"]}
-        made = recognize(SimpleNamespace(**known, student=student))
+        shown = dict(zip(("first", "second"), result if is_pair else (result, None), strict=True))
+        shown["alone"] = sum(facts["each"])
+        held = torch.zeros_like(facts["one"]) if facts["held"] is None else facts["held"]
+        known = {**facts, **shown, "held": held, "before": facts["held"], "student": student}
+        made = recognize(SimpleNamespace(**known))
         return {**shown, **(made if isinstance(made, dict) else {})} if made else None
 
     return found
@@ -191,7 +164,7 @@ def finds(recognize):
 # ----------------------------------------------------------------------------------- backward_twice
 
 
-def not_stored(case):
+def not_stored(case: Any) -> bool:
     """x.grad is what it was before, and no pass wrote there."""
     if case.stored or not case.passes or not isinstance(case.first, torch.Tensor):
         return False
@@ -199,15 +172,15 @@ def not_stored(case):
     return kept or (case.grad is None and case.before is None)
 
 
-def cleared_between(case):
+def cleared_between(case: Any) -> bool:
     """Both passes wrote to x.grad, which holds one gradient, whatever was there before."""
     if not case.passes == case.stored == 2 or not agrees(case.first, case.one):
         return False
     if agrees(case.grad, case.held + 2 * case.one):
         return False
-    x = torch.tensor(2.0, requires_grad=True)
-    seen = helpers.one_loss(case.student, "backward_twice", CUBE, x, torch.tensor(100.0))
-    return agrees(seen["result"], torch.tensor(12.0))
+    x = case.student.put(torch.tensor(2.0, requires_grad=True))
+    x.grad = torch.tensor(100.0)
+    return agrees(fetch(case.student.backward_twice(CUBE(x), x)), torch.tensor(12.0))
 
 
 grad_is_not_stored = finds(not_stored)
@@ -222,27 +195,13 @@ clears_what_came_before = finds(lambda c: not_zero(c.held) and agrees(c.first, 2
 # --------------------------------------------------------- two_fresh_gradients and sum_of_gradients
 
 
-def not_finite(case):
-    """Return where x.grad was finite if the result is not finite because of what it held."""
-    finite = case.held.isfinite()
-    if finite.all() or not isinstance(case.first, torch.Tensor) or case.first.shape != finite.shape:
-        return None
-    return None if case.first.isfinite().all() else finite
-
-
-def by_arithmetic(case):
-    """Only infinity and NaN spoil the result."""
-    finite = not_finite(case)
-    return finite is not None and agrees(case.first[finite], case.alone[finite])
-
-
-def with_held(case):
+def with_held(case: Any) -> bool:
     """The result has what x.grad held before in it, once or several times."""
     sums = (case.alone + (k + 1) * case.held for k in range(case.count))
     return not_zero(case.held) and agrees(case.first, *sums)
 
 
-def cleared_later(case):
+def cleared_later(case: Any) -> bool:
     """A result that is x.grad itself was cleared with it."""
     results = zip((case.first, case.second), case.shared, strict=False)
     cleared = any(agrees(result, 0 * case.one) and shared for result, shared in results)
@@ -250,55 +209,36 @@ def cleared_later(case):
 
 
 counts_grad_from_before = finds(with_held)
-clears_by_arithmetic = finds(by_arithmetic)
-subtracts_what_was_there = finds(lambda c: not_finite(c) is not None)
-no_clearing_between = finds(
-    lambda c: (
-        agrees(c.second, 2 * c.one)
-        and differs(c.second, c.one)
-        and bool((2 * c.one).isfinite().all())
-    )
-)
+no_clearing_between = finds(lambda c: agrees(c.second, 2 * c.one) and differs(c.second, c.one))
 results_cleared_away = finds(cleared_later)
 copies_one_pass = finds(
     lambda c: c.passes == 1 and agrees(c.first, c.one) and agrees(c.second, c.one)
 )
-
-
-@rule
-def results_are_one_tensor(failure, student):
-    """A write to one result changes the other, and they are not one copy returned twice."""
-    facts = failure.facts
-    if facts.get("written") != "the first result" or facts.get("other") != "the second result":
-        return None
-    x = torch.tensor(2.0, requires_grad=True)
-    before, after, _ = student.observe("after_writing", CUBE, x, None, 7)
-    return {} if differs(before[2], after[2]) else None
-
-
+# A write to one result changes the other, and they are not one copy returned twice.
+results_are_one_tensor = has_facts(written="the first result", changed=2)
 result_is_grad_itself = has_facts(other="x.grad")  # with which a result shares its memory
 
 
 # --------------------------------------------------------------------------------- sum_of_gradients
 
 
-def of_one_loss(case):
-    """The result is the gradient of one of several losses, all of which went through the trunk."""
+def of_one_loss(case: Any) -> Facts | None:
+    """The result is the gradient of one of several losses, all of which got a pass."""
     numbers = [k + 1 for k, grad in enumerate(case.each) if agrees(case.first, grad)]
-    several = case.count > 1 and case.passes == case.count
+    several = len(case.each) > 1 and case.passes == case.count
     return {"number": numbers[-1]} if numbers and several else None
 
 
+def several(recognize: Callable[[Any], Any]) -> Any:
+    return finds(lambda case: len(case.each) > 1 and recognize(case))
+
+
 only_the_last_loss = finds(of_one_loss)
-adds_running_totals = finds(
-    lambda c: (
-        c.count > 1 and agrees(c.first, sum((c.count - k) * grad for k, grad in enumerate(c.each)))
-    )
+adds_running_totals = several(
+    lambda c: agrees(c.first, sum((c.count - k) * grad for k, grad in enumerate(c.each)))
 )
-averages_the_losses = finds(lambda c: c.count > 1 and agrees(c.first, c.alone / c.count))
-one_backward_for_all = finds(lambda c: c.count > 1 and c.passes == 1 and agrees(c.first, c.alone))
-
-
+averages_the_losses = several(lambda c: agrees(c.first, c.alone / c.count))
+one_backward_for_all = several(lambda c: c.passes == 1 and agrees(c.first, c.alone))
 zero_loss_skipped = finds(
     lambda c: any(agrees(c.first, c.alone - part) for part in vars(c).get("of_zeros", ()))
 )
@@ -308,13 +248,13 @@ one_pass_too_many = finds(lambda c: c.passes > c.count)
 # ------------------------------------------------------------------------- SURVIVES_SECOND_BACKWARD
 
 
-def predicts(recognize):
+def predicts(recognize: Callable[[set[str], str], bool]) -> Any:
     """Return a rule for a wrong prediction; ``recognize`` gets what is predicted to survive, and
     the first expression that is predicted wrongly.
     """
 
     @rule
-    def found(failure, student):
+    def found(failure: Failure, student: Student) -> Facts | None:
         made = student.SURVIVES_SECOND_BACKWARD
         if "key" not in failure.facts or any(type(made.get(key)) is not bool for key in KEYS):
             return None

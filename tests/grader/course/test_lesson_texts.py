@@ -90,6 +90,10 @@ def test_indented_code_is_no_sentence() -> None:
     assert list(sentences_in("One.\n\n    x = 1\n\nTwo.")) == ["One.", "Two."]
 
 
+def test_a_bold_line_heads_a_list() -> None:
+    assert list(sentences_in("**Inputs**\n\n* One.\n* **Two** is.")) == ["One.", "Two** is."]
+
+
 def test_promises_are_read_in_order(tmp_path: Path) -> None:
     text = '[f.b]\nsays = ["B."]\nchecks = ["c"]\n[f.a]\nsays = []\n'
     first, second = read_contract(written(tmp_path, text, "contract.toml"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from grader.classroom.publish.engine_files import engine_files
 from grader.core.errors import CourseError, EngineFault
@@ -14,6 +15,7 @@ from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.scenarios import scenario_with_definitions, watched_words
+from grader.worker.wire.program import program
 
 STUDENT = """
 import torch
@@ -48,8 +50,6 @@ def test_a_lesson_has_the_librarys_scenarios_and_definitions(
     remote: Callable[..., RemoteStudent],
 ) -> None:
     """The same in the worker and in the judge."""
-    import torch
-
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     local = LocalStudent(Source(STUDENT, "lesson.py"), OWN)
     for student in (remote(STUDENT, OWN), local):
@@ -58,6 +58,58 @@ def test_a_lesson_has_the_librarys_scenarios_and_definitions(
         assert gradient.tolist() == [2.0, 2.0]
         seen = student.observe("kept", "Double.apply", [x])
         assert (seen["found"], seen["saved"], seen["attributes"]) == (True, 1, [])
+
+
+GRAPHS = """
+def steps(x):
+    y = 2 * x
+    return y, y + 3
+
+def cut(y):
+    return y.detach()
+
+def doubled(tensors, how):
+    assert how == "now"
+    for tensor in tensors.values():
+        tensor.register_hook(lambda g: 2 * g)
+
+def of(f, x):
+    return f(x + 1).detach()
+"""
+
+
+def test_the_graph_of_a_call_has_the_names_of_what_was_built_given_and_returned() -> None:
+    """For each call: where the graph begins, and the names in it."""
+    student = LocalStudent(Source(GRAPHS, "lesson.py"), "")
+    x = torch.ones(2, requires_grad=True)
+    f = program(lambda x: x.sin())
+    for asked, wanted in (
+        ({"path": "steps", "names": ["x", "y", "z"]}, ["z", "y", "x"]),
+        ({"path": "steps", "names": ["x", "y", "z"], "root": "y"}, ["y", "x"]),
+        ({"path": "cut", "names": ["x", "y", "cut"], "build": f}, ["cut"]),
+        ({"path": "cut", "names": ["x", "y", "cut"], "build": f, "root": "y"}, ["y", "x"]),
+        (
+            {"path": "cut", "names": ["x", "cut"], "args": ["x"], "then": program(lambda y: y * 2)},
+            [],
+        ),
+        (
+            {"path": "doubled", "names": ["x", "y"], "build": f, "args": [{"a": "y"}, "now"]},
+            ["y", "x"],
+        ),
+    ):
+        seen = student.observe("graph", inputs=[x], **asked)
+        assert [node["name"] for node in seen["nodes"] if node["name"]] == wanted, asked
+        if asked["path"] == "doubled":
+            assert seen["nodes"][0]["hooks"] == 1
+
+
+def test_the_graph_inside_a_call_is_that_of_a_function_that_was_given() -> None:
+    student = LocalStudent(Source(GRAPHS, "lesson.py"), "")
+    x = torch.ones(2, requires_grad=True)
+    seen = student.observe(
+        "graph_inside", "of", ["x", "w", "f(w)"], [x], [program(lambda x: x.sin()), "x"], 0
+    )
+    assert [node["name"] for node in seen["nodes"] if node["name"]] == ["f(w)", "w", "x"]
 
 
 def test_a_worker_gets_only_what_a_scenario_uses() -> None:
