@@ -48,9 +48,9 @@ ROWS = rows()
 
 @functools.cache
 def functions(lesson: Lesson) -> dict[str, set[float]]:
-    """Return the numbers in each check and its docstring, in what it calls from its own file, and in
-    that file's constants. A check that computes a document's program by torch says its numbers in
-    the docstring.
+    """Return the numbers in each check and its docstring, in what it calls from its own file, and
+    in that file's constants. A check that computes a document's program by torch says its numbers
+    in the docstring.
     """
     found = {}
     for path in lesson.check_files:
