@@ -2,7 +2,10 @@
 
 Checks
 
+``chain``                 what formulas give in turn, many times over: one step in the worker
 ``check``                 declare a test as a check: its points, what it is about, what it needs
+``check_of``              make a check of parts, which are called one after the other
+``InCheck``               base of an object whose methods ask the student of the running check
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
 ``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
@@ -108,6 +111,7 @@ from grader.judge.checks import (
     assert_that,
     assert_tuple,
     check,
+    check_of,
     fail,
     import_helpers,
     is_number,
@@ -150,9 +154,10 @@ from grader.judge.figures import (
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
+from grader.judge.running_check import InCheck
 from grader.judge.under_test import hands_on, under_test
 from grader.judge.under_test.calls import assert_worst, differentiated
 from grader.judge.under_test.tested import declared
