@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from grader.judge.formulas import formula
 from grader.judge.graphs import Graph
 from grader.judge.running_check import misuse
 from grader.worker.wire.program import Program, program
@@ -121,6 +122,13 @@ class RandomInputs:
 
     def coefficients(self, count: int, *, low: float = 0.3, high: float = 1.5) -> list[float]:
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
+
+    def formula(self, *texts: str, inputs: str = "x") -> Program:
+        """Return the function that one of these texts says (``formulas.formula``), with positive
+        numbers for {a}, {b} and {c}.
+        """
+        a, b, c = self.coefficients(3, low=0.4, high=1.2)
+        return formula(self.choice(texts).format(a=a, b=b, c=c), inputs)
 
     def elementwise(self) -> Program:
         """Return a smooth elementwise function of one tensor; derivatives are modest on [-2, 2]."""
