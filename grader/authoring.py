@@ -2,11 +2,13 @@
 
 Checks
 
+``chain``                 what formulas give in turn, many times over: one step in the worker
 ``check``                 declare a test as a check: its points, what it is about, what it needs
 ``check_of``              make a check of parts, which are called one after the other
 ``InCheck``               base of an object whose methods ask the student of the running check
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 ``RandomInputs``          the type of the fixture ``draw``
+``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
 ``formula``               the same, from its text, which a failure shows
@@ -154,8 +156,9 @@ from grader.judge.figures import (
 )
 from grader.judge.formulas import differences, error_panel, formula
 from grader.judge.function_rules import ends_in_return, function_rule, methods
+from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
 from grader.judge.running_check import InCheck

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.judge.formulas import formula
+from grader.judge.graphs import Graph
 from grader.judge.running_check import misuse
 from grader.worker.wire.program import Program, program
 
@@ -142,6 +143,12 @@ class RandomInputs:
             lambda x: (x**2 + (a + 1.0)).sqrt() * b + x**3 * c,
         ]
         return program(self.choice(forms))
+
+    def graph(self, *lines: str, **inputs: Tensor) -> Graph:
+        """Return a graph that is written as PyTorch: ``draw.graph("y = 3 * x", "z = y.exp()",
+        x=x)``.
+        """
+        return Graph("\n".join(lines), inputs)
 
     def scalar_function(self, size: int) -> Program:
         """Return a smooth function of a vector to a scalar, with mixed second derivatives."""

@@ -14,8 +14,8 @@ from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
-Again Backward EngineFault Failure InCheck LessonRule MissingName Opaque Phrase RandomInputs Student
-StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
+Again Backward EngineFault Failure Graph InCheck LessonRule MissingName Opaque Phrase RandomInputs
+Student StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
 assert_hands_on assert_not_used assert_raises assert_tensor assert_that assert_tuple assert_worst
 bar_names bar_values chart_figure check check_of curve declared differences differentiated differs
 drawing ends_in_return error_panel fail fetch formula formula_value function_rule gradients_figure
