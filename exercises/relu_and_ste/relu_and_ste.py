@@ -43,7 +43,7 @@ class STE(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x as if forward returned x."""
+        """Return the gradient at x, as if forward had returned x."""
         raise NotImplementedError
 
 

@@ -181,6 +181,14 @@ class Source:
             return returns[0].lineno
         return getattr(node, "lineno", None)
 
+    def defines(self, path: str) -> bool:
+        """Return whether there is a definition ``sigmoid`` or ``Sigmoid.backward``."""
+        head, _, member = path.partition(".")
+        node = self.definitions.get(head)
+        if not member or not isinstance(node, ast.ClassDef):
+            return node is not None and not member
+        return any(member in defined_names(part) for part in node.body)
+
     def return_lines(self, path: str) -> set[int]:
         """Return the lines of a function's returns."""
         return {one.lineno for one in _returns(self._definition(path))}

@@ -73,7 +73,7 @@ def reference_of(lesson: Lesson) -> Reference:
     if lesson.held:
         return MissingReference()
     solution = Source(lesson.solution.read_text("utf-8"), lesson.filename)
-    return LocalStudent(solution, lesson.scenarios.read_text("utf-8"))
+    return LocalStudent(solution, lesson.scenarios_text)
 
 
 def execute(text: str, name: str, filename: str) -> types.ModuleType:

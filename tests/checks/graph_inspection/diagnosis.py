@@ -87,10 +87,6 @@ def leaves_met(rows, tensors):
     return [next(name for name, tensor in tensors.items() if tensor is leaf) for leaf in leaves]
 
 
-def title_of(node):
-    return type(node).__name__
-
-
 def said(failure):
     """Return the student's exception without the graph that the check added."""
     return str(failure.error).split(" (in the graph")[0]
@@ -151,12 +147,12 @@ def with_constants(word):
         return [one for one, _ in node.next_functions] if node else []
 
     walk = depth_first(following)
-    return lambda node: [(depth, title_of(one) if one else word) for depth, one in walk(node)]
+    return lambda node: [(depth, type(one).__name__ if one else word) for depth, one in walk(node)]
 
 
 def named(rows):
     """Return (depth, name) pairs; names stay as they are."""
-    return [(depth, title_of(x) if hasattr(x, "next_functions") else x) for depth, x in rows]
+    return [(depth, type(x).__name__ if hasattr(x, "next_functions") else x) for depth, x in rows]
 
 
 PROBE = "t = x.sin()", "root = (x.detach() * t) * (t * 2) * (y.cos() - t) * (x * x)"
@@ -428,7 +424,7 @@ def shared_nodes_once(failure, student):
     again, others = probed(failure, student)
     for mine, known in ((rows, tensors), (again, others)):
         reached = entered_once(root_node(known))
-        once = Counter(title_of(one) for one in {one for _, one in reached})
+        once = Counter(type(one).__name__ for one in {one for _, one in reached})
         if mine != named(reached) and Counter(name for _, name in mine) != once:
             return None
     return {"count": len(rows), "wanted": len(want)} if len(rows) < len(want) else None
@@ -484,14 +480,9 @@ def leaves_compared_by_value(failure, student):
     tensors, missing = tensors_of(failure), failure.facts.get("name")
     if failure.message != "{name} is missing":
         return None
-    different, equal = (
-        [torch.tensor(value, dtype=torch.float64) for value in values]
-        for values in ((1.0, 2.0), (1.0, 1.0))
-    )
-    product = "root = x * y"
-    if len(asked(failure, student, product, values=different)) == len(
-        asked(failure, student, product, values=equal)
-    ):
+    pairs = [[torch.tensor(1.0), torch.tensor(other)] for other in (1.0, 2.0)]
+    counts = [len(asked(failure, student, "root = x * y", values=pair)) for pair in pairs]
+    if counts[0] == counts[1]:
         return None
     for twin in failure.actual:
         if same(tensors[twin], tensors[missing], rtol=0, atol=0):

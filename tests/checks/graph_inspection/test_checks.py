@@ -18,6 +18,7 @@ from grader.authoring import (
     assert_gradient,
     assert_tensor,
     assert_that,
+    assert_tuple,
     check,
     fail,
     fetch,
@@ -179,16 +180,8 @@ def assert_leaves(got, want: list[str], graph: Graph) -> None:
 
 def three_tensors(result, x: Tensor):
     """Return what build_loss returned, if it is three."""
-    count = len(result) if isinstance(result, tuple | list) else 0
     y = 2 * x
-    told = {
-        "expected": (y, y + 3, (y + 3) ** 2),
-        "actual": result,
-        "facts": {"type": type_name(result), "count": count},
-    }
-    message = "returned a value of type {type}, expected a tuple (y, z, loss)"
-    assert_that(isinstance(result, tuple | list), message, **told)
-    assert_that(count == 3, "returned a tuple of {count}, expected (y, z, loss)", **told)
+    assert_tuple(result, 3, lists=True, expected=(y, y + 3, (y + 3) ** 2))
     return result
 
 
