@@ -1,9 +1,9 @@
-"""Write what the documentation takes from the program: the page of all commands, the counts of
-checks and answers, and the pictures.
+"""Write what the documentation takes from the program: the pages of all commands and of what a
+lesson can import, the counts of checks and answers, and the pictures.
 
-``python tests/documentation.py`` writes ``grader/docs/commands.md``, which ``--print`` prints, the
-table of lessons in ``exercises/README.md``, and the numbers of ``tests/README.md`` that can be
-counted without grading.
+``python tests/documentation.py`` writes ``commands.md`` and ``authoring.md`` in ``grader/docs``,
+which ``--print NAME`` prints, the table of lessons in ``exercises/README.md``, and the numbers of
+``tests/README.md`` that can be counted without grading.
 ``--pictures`` (``make pictures``) also grades a known wrong answer and writes
 ``grader/docs/pictures``: the terminal as SVG by rich, the page as PNG by Chromium, which has to be
 installed.
@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from authoring_page import authoring_page
 from click.testing import CliRunner
 from rich.console import Console
 from rich.text import Text
@@ -40,7 +41,7 @@ PINNED = dict(
     for line in (ROOT / ".ci" / "constraints.txt").read_text("utf-8").splitlines()
     if "==" in line
 )
-COMMANDS, PICTURES = DOCS / "commands.md", DOCS / "pictures"
+PICTURES = DOCS / "pictures"
 COLUMNS = 88
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 ON_TERMINAL = ("custom_sigmoid", "ignores_grad_output")
@@ -193,11 +194,15 @@ def draw_page(folder: Path) -> None:
     )
 
 
+GENERATED = {"commands.md": commands_page, "authoring.md": authoring_page}
+
+
 def main(words: list[str]) -> None:
-    if "--print" in words:
-        print(commands_page(), end="")
+    if words[:1] == ["--print"]:
+        print(GENERATED[words[1]](), end="")
         return
-    COMMANDS.write_text(commands_page(), "utf-8", newline="\n")
+    for name, page in GENERATED.items():
+        (DOCS / name).write_text(page(), "utf-8", newline="\n")
     lessons = with_lessons(COURSE_README.read_text("utf-8"), load_course(find_course()))
     COURSE_README.write_text(lessons, "utf-8", newline="\n")
     proofs = with_counts(PROOFS.read_text("utf-8"), load_course(find_course()))

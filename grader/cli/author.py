@@ -8,10 +8,12 @@ import builtins
 import keyword
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +22,10 @@ import click
 from grader.cli.options import chosen_lessons, course, course_option
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.files import PACKAGED_COURSE
-from grader.core.i18n import wanted_language
+from grader.core.i18n import ENGLISH, wanted_language
 from grader.core.messages import Settings
 from grader.core.text import counted
-from grader.course.course import Course, load_course
+from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
 
 if TYPE_CHECKING:
@@ -63,15 +65,68 @@ if TYPE_CHECKING:
     show_default=True,
     help="Grade in this language, and list missing translations.",
 )
+@click.option(
+    "--write-texts",
+    is_flag=True,
+    help="Add the missing texts to the lessons' files of that language, to be translated.",
+)
+@click.option(
+    "--changed", is_flag=True, help="Only the lessons whose files differ from the last commit."
+)
+@click.option("--watch", is_flag=True, help="Verify again at every save, from seed 1.")
 @course_option
-def verify(lessons: tuple[str, ...], course_root: Path | None, **options: Any) -> None:
+def verify(
+    lessons: tuple[str, ...], course_root: Path | None, changed: bool, watch: bool, **options: Any
+) -> None:
     """Check the course: solutions pass, stubs fail, mistakes get their names and near misses don't.
 
     Example: grade verify custom_sigmoid --seeds 5
 
+    While you write: grade verify custom_sigmoid --watch
+
     A long run that can be interrupted: grade verify --seeds 20 --keep verify.sqlite
     """
-    sys.exit(verify_course(course(course_root), lessons, **options))
+    found = course(course_root)
+    if changed:
+        lessons = changed_lessons(found, chosen_lessons(found, lessons))
+        if not lessons:
+            click.echo("no lesson differs from the last commit")
+            return
+    if watch:
+        from grader.cli.verify_watch import VerifyWatch
+        from grader.render.terminal import make_console
+
+        sys.exit(VerifyWatch(found.root, lessons, make_console()).run())
+    sys.exit(verify_course(found, lessons, **options))
+
+
+def changed_lessons(course: Course, lessons: Iterable[Lesson]) -> tuple[str, ...]:
+    """Return the lessons of which a file differs from git's HEAD; all, if ``course.toml`` does."""
+    paths = {
+        course.root / name
+        for words in (UNTRACKED, DIFFERING)
+        for name in git(course.root, *words).split("\0")
+        if name
+    }
+    if course.root / "exercises" / "course.toml" in paths:
+        return tuple(lesson.id for lesson in lessons)
+    return tuple(lesson.id for lesson in lessons if any(map(lesson.has_file, paths)))
+
+
+UNTRACKED = ("ls-files", "--others", "--exclude-standard", "-z")
+DIFFERING = ("diff", "--name-only", "-z", "--relative", "HEAD")
+
+
+def git(root: Path, *words: str) -> str:
+    """Return what git says; raise UsageError if it can't say anything."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, encoding="utf-8", check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[0]
+        raise UsageError(f"--changed asks git, which says: {said}. Name the lessons") from None
+    return done.stdout
 
 
 def verify_course(
@@ -82,6 +137,7 @@ def verify_course(
     workers: int | None,
     table: bool,
     write_stubs: bool,
+    write_texts: bool = False,
     lang: str = "en",
     keep: Path | None = None,
 ) -> ExitCode:
@@ -91,7 +147,10 @@ def verify_course(
     from grader.cli.batch_screen import graceful_interrupt
     from grader.render.terminal import make_console
     from grader.verify import verify as verification
+    from grader.verify.translations import add_texts
 
+    if write_texts and lang == ENGLISH:
+        raise UsageError("--write-texts needs a language: --lang ko")
     lessons = chosen_lessons(course, names)
     for lesson in lessons if write_stubs else ():
         lesson.folder.mkdir(parents=True, exist_ok=True)
@@ -130,6 +189,10 @@ def verify_course(
             " command to continue"
         )
         raise KeyboardInterrupt
+    for lesson in lessons if write_texts else ():
+        if added := add_texts(lesson, settings.lang, found.untranslated.get(lesson.id, ())):
+            texts = counted(added, "text")
+            print(f"{lesson.folder / settings.lang}.po: {texts} to translate added at the end")
     counts = (len(lessons), "lesson"), (found.gradings, "grading"), (seeds, "seed")
     summary = counted(len(problems), "problem") if problems else "no problems"
     print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {summary}")
@@ -175,22 +238,57 @@ def proof_table(found: VerifyResult) -> Iterator[str]:
 @click.argument("lesson", required=False)
 @click.option(
     "--function",
+    "functions",
     metavar="NAME",
-    help="The function to implement; by default named like the lesson.",
+    multiple=True,
+    help="The function to write, of a tensor x; by default named like the lesson.",
 )
 @click.option(
-    "--lang", default="ko", show_default=True, help="The language of the lesson's translations."
+    "--class",
+    "classes",
+    metavar="NAME",
+    multiple=True,
+    help="The torch.autograd.Function to write, instead of a function.",
+)
+@click.option(
+    "--truth",
+    metavar="EXPRESSION",
+    default="2 * x",
+    show_default=True,
+    help="What it computes: an expression of x with functions of torch.",
 )
 @course_option
-def new(lesson: str | None, function: str | None, lang: str, course_root: Path | None) -> None:
+def new(
+    lesson: str | None,
+    functions: tuple[str, ...],
+    classes: tuple[str, ...],
+    truth: str,
+    course_root: Path | None,
+) -> None:
     """Create a working lesson to turn into your own; in an empty folder, a course.
 
-    Example: grade new softmax_by_hand --function softmax --course my-course
+    Example: grade new my_softplus --class Softplus --truth "torch.nn.functional.softplus(x)"
     """
+    if len(functions) + len(classes) > 1:
+        raise UsageError(
+            "Name one function or one class. Add others by hand: to solutions/, to the lesson's"
+            " names in course.toml, and to hints.toml"
+        )
+    name = next(iter(classes or functions), None)
+    wanted = NewLesson(name, truth, is_class=bool(classes))
     if course_root is not None and not (course_root / "exercises" / "course.toml").exists():
-        new_course(course_root, lesson, function, lang)
+        new_course(course_root, lesson, wanted)
     else:
-        new_lesson(course(course_root), lesson, function, lang)
+        new_lesson(course(course_root), lesson, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class NewLesson:
+    """What students write in a new lesson; the name is the lesson's by default."""
+
+    name: str | None
+    truth: str
+    is_class: bool
 
 
 FIRST_LESSON = "first_lesson"
@@ -198,14 +296,17 @@ COURSE = """# The course: its lessons in the order in which a learner meets them
 id = "{id}"
 title = "{mark} the course's title"
 version = "1"
+everywhere = [
+{everywhere}
+]
 """
 RESERVED = frozenset(
     "torch numpy grader pytest scenarios helpers diagnosis student reference draw".split()
 )
 
 
-def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
-    from grader.course.scaffold import MARK
+def new_course(root: Path, lesson: str | None, wanted: NewLesson) -> None:
+    from grader.course.scaffold import EVERYWHERE, MARK
 
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(
@@ -214,13 +315,16 @@ def new_course(root: Path, lesson: str | None, function: str | None, lang: str) 
         )
     lesson = known_good(lesson or FIRST_LESSON, "lesson")
     id = re.sub(r"\W+", "-", root.resolve().name).strip("-").lower() or "course"
-    write(root / "exercises" / "course.toml", COURSE.format(id=id, mark=MARK))
-    add_lesson(root, lesson, function, lang)
+    rules = "\n".join(f'  "{rule}",' for rule in EVERYWHERE)
+    new_files(root, lesson, wanted, EVERYWHERE)  # refuses what can't be, before anything is written
+    text = COURSE.format(id=id, mark=MARK, everywhere=rules)
+    write(root / "exercises" / "course.toml", text)
+    add_lesson(root, lesson, wanted, EVERYWHERE)
     click.echo(f"{root} is a course. Its name and title are in exercises/course.toml")
     print_next_steps(root, lesson)
 
 
-def new_lesson(course: Course, lesson: str | None, function: str | None, lang: str) -> None:
+def new_lesson(course: Course, lesson: str | None, wanted: NewLesson) -> None:
     """Add a lesson to a course; overwrite nothing."""
     if lesson is None:
         raise UsageError(
@@ -235,22 +339,22 @@ def new_lesson(course: Course, lesson: str | None, function: str | None, lang: s
         raise UsageError(
             f"There is a lesson {lesson!r} already. Choose another name; nothing was changed"
         )
-    add_lesson(course.root, known_good(lesson, "lesson"), function, lang)
+    add_lesson(course.root, known_good(lesson, "lesson"), wanted, course.everywhere)
     print_next_steps(course.root, lesson)
 
 
 def known_good(name: str, what: str) -> str:
-    """Check a name for a lesson or function; raise UsageError if it can't be used."""
+    """Check a name for a lesson, function or class; raise UsageError if it can't be used."""
     taken = (
         name in RESERVED
         or (what == "lesson" and name in sys.stdlib_module_names)
         or hasattr(builtins, name)
     )
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise UsageError(
-            f"{name!r} can't name a {what}. Use lowercase letters, digits and _, and begin with"
-            f" a letter, such as my_{what}"
-        )
+    pattern, rule = r"[a-z][a-z0-9_]*", "lowercase letters, digits and _, and begin with a letter"
+    if what == "class":
+        pattern, rule = r"[A-Z]\w*", "letters, digits and _, and begin with a capital letter"
+    if not re.fullmatch(pattern, name, re.ASCII) or keyword.iskeyword(name):
+        raise UsageError(f"{name!r} can't name a {what}. Use {rule}")
     if taken:
         raise UsageError(
             f"{name!r} is a name that Python or the grader uses. Choose another for the {what}"
@@ -258,20 +362,34 @@ def known_good(name: str, what: str) -> str:
     return name
 
 
-def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files, and add its entry to ``course.toml``."""
-    import tomlkit
+def new_files(
+    root: Path, lesson: str, wanted: NewLesson, everywhere: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """Return the name that students write, and a lesson's files; raise UsageError if one is there
+    already.
+    """
+    from grader.course.scaffold import lesson_files
 
-    from grader.course.scaffold import MARK, lesson_files
-
-    function = known_good(function or lesson, "function")
-    files = lesson_files(lesson, function, lang=lang)
+    name = known_good(wanted.name or lesson, "class" if wanted.is_class else "function")
+    files = lesson_files(
+        lesson, name, truth=wanted.truth, is_class=wanted.is_class, everywhere=everywhere
+    )
     there = [path for path in files if (root / path).exists()]
     if there:
         raise UsageError(
             f"{root / there[0]} is there already. Move it away, or choose another name; nothing was"
             " changed"
         )
+    return name, files
+
+
+def add_lesson(root: Path, lesson: str, wanted: NewLesson, everywhere: Sequence[str]) -> None:
+    """Write a lesson's files, and add its entry to ``course.toml``."""
+    import tomlkit
+
+    from grader.course.scaffold import MARK
+
+    name, files = new_files(root, lesson, wanted, everywhere)
     toml = root / "exercises" / "course.toml"
     document = tomlkit.parse(toml.read_text("utf-8"))
     entry = tomlkit.table()
@@ -279,7 +397,7 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
         "id": lesson,
         "title": f"{MARK} the lesson's title",
         "summary": f"{MARK} what it is about, in a line",
-        "names": [function],
+        "names": [name],
         "builds_on": [],
     }
     lessons = document.setdefault("lesson", tomlkit.aot())
@@ -307,7 +425,7 @@ def write(path: Path, text: str) -> None:
 
 def print_next_steps(root: Path, lesson: str) -> None:
     click.echo(
-        f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with"
+        f"The lesson {lesson} is in {root}. It works; make it yours, beginning with"
         f" solutions/{lesson}.py."
     )
     click.echo(

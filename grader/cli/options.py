@@ -82,9 +82,16 @@ hidden_option = click.option(
 
 
 def course(root: Path | None) -> Course:
-    """Return the requested course, else the installed one, else this folder's bundle."""
-    from grader.course.course import find_course, load_course
+    """Return the requested course, else the installed one, else this folder's bundle.
 
+    Raise UsageError in a work folder that was made for another course.
+    """
+    from grader.course.course import find_course, load_course
+    from grader.course.progress import find_workspace, read_progress
+
+    work = find_workspace(Path()) if root is None else None
+    if work is not None and (made_for := read_progress(work).course):
+        raise UsageError(MADE_FOR, course=short_path(made_for))
     return load_course(find_course(root, here=Path()))
 
 
@@ -118,6 +125,7 @@ def complete_check(
     return [check for check in checks if check.startswith(incomplete)]
 
 
+MADE_FOR = "This work folder was made for another course. Name it: --course {course}"
 LONGEST_SHOWN = 200
 """How many characters of a path a message contains."""
 

@@ -17,7 +17,7 @@ from grader.classroom.publish.autograders import (
     gradescope_zip,
 )
 from grader.classroom.publish.classroom50_start import PAGE
-from grader.classroom.publish.release import hints_that_answer, released_points, write_release
+from grader.classroom.publish.release import released_points, write_release
 from grader.cli.options import (
     PATH,
     chosen_lessons,
@@ -31,6 +31,7 @@ from grader.cli.options import (
 from grader.core.i18n import wanted_language
 from grader.core.scoring import FULL_LESSON
 from grader.core.text import counted
+from grader.course.course import hints_that_answer
 
 STEPS_SAID = {
     "none": "Hints are left out.",

@@ -378,24 +378,40 @@ def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool
     watched = sorted(folders)
 
     def saves(stopped: threading.Event) -> Iterator[list[str]]:
-        import watchfiles
-
-        batches = watchfiles.watch(
-            *watched,
-            watch_filter=lambda _, path: Path(path).name in lessons,
-            stop_event=stopped,
-            recursive=False,
-            step=STEP_MS,
-            debounce=DEBOUNCE_MS,
-            rust_timeout=200,
-            raise_interrupt=False,
-            force_polling=poll or None,
-            poll_delay_ms=POLL_MS,
+        batches = save_batches(
+            watched, lambda path: path.name in lessons, stopped, recursive=False, poll=poll
         )
         for batch in batches:
-            yield sorted({lessons[Path(path).name] for _, path in batch})
+            yield sorted({lessons[path.name] for path in batch})
 
     return saves
+
+
+def save_batches(
+    folders: Iterable[Path],
+    wanted: Callable[[Path], bool],
+    stopped: threading.Event,
+    *,
+    recursive: bool = True,
+    poll: bool = False,
+) -> Iterator[set[Path]]:
+    """Yield the wanted files that were saved in folders, until the event is set."""
+    import watchfiles
+
+    batches = watchfiles.watch(
+        *folders,
+        watch_filter=lambda _, path: wanted(Path(path)),
+        stop_event=stopped,
+        recursive=recursive,
+        step=STEP_MS,
+        debounce=DEBOUNCE_MS,
+        rust_timeout=200,
+        raise_interrupt=False,
+        force_polling=poll or None,
+        poll_delay_ms=POLL_MS,
+    )
+    for batch in batches:
+        yield {Path(path) for _, path in batch}
 
 
 REMOTE = frozenset(

@@ -76,7 +76,8 @@ def init(
     Example: grade init my-work
     """
     found = course(course_root)
-    make_workspace(found.only(found.part(only)) if only else found, folder, lang, **kinds)
+    chosen = found.only(found.part(only)) if only else found
+    make_workspace(chosen, folder, lang, named=course_root is not None, **kinds)
 
 
 def make_workspace(
@@ -84,10 +85,13 @@ def make_workspace(
     folder: Path,
     lang: str | None = None,
     *,
+    named: bool = False,
     notebook: bool = False,
     vscode: bool = False,
 ) -> None:
-    """Copy READMEs and stubs (or notebooks) into a new folder; overwrite nothing."""
+    """Copy READMEs and stubs (or notebooks) into a new folder; overwrite nothing. The folder
+    remembers a course that was ``named``.
+    """
     tr = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = "{folder} exists and is not empty. Choose another name; nothing was changed"
@@ -111,7 +115,8 @@ def make_workspace(
         if vscode:
             write_tasks(folder)
         chosen = tuple(one.id for one in course.lessons) if course.others else ()
-        update_progress(folder, lambda progress: replace(progress, chosen=chosen))
+        root = str(course.root.resolve()) if named else None
+        update_progress(folder, lambda progress: replace(progress, chosen=chosen, course=root))
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(

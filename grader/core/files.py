@@ -11,6 +11,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -67,9 +68,26 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return a TOML file's data; raise CourseError with the file and the line."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text("utf-8")
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said, _, place = str(error).rpartition(" (at ")
+        at = re.match(r"line (\d+)", place)
+        line = int(at[1]) if at else len(text.splitlines())
+        raise CourseError(f"{path}:{line}: {said}") from None
+    except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
+
+
+def line_with(path: Path, *texts: str, inside: bool = False) -> str:
+    """Return ``path:line`` of the first line that begins with one of these texts, or, ``inside``,
+    contains one; else the path alone.
+    """
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if line.startswith(texts) or (inside and any(text in line for text in texts)):
+            return f"{path}:{number}"
+    return str(path)
 
 
 DECIDING = (".py", ".toml", ".po")

@@ -156,8 +156,9 @@ class JudgeResult(Record):
     ``invalid`` says why the file could not be loaded. ``guarantees`` and ``missing`` are the
     sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
     catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
-    ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` are there if they
-    were requested. ``nonce`` is the task's. ``defines_instead`` is a ``LessonResult``'s.
+    ``catalogue`` names the lesson's mistakes and what each is about. ``unnamed`` says, by function,
+    why failures have no name by example. ``repairs`` are there if they were requested. ``nonce`` is
+    the task's. ``defines_instead`` is a ``LessonResult``'s.
     """
 
     checks: tuple[CheckResult, ...]
@@ -169,6 +170,7 @@ class JudgeResult(Record):
     untranslated: tuple[str, ...] = ()
     script: tuple[str, ...] | str | None = None
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unnamed: dict[str, str] = field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
     nonce: str = ""
     defines_instead: tuple[str, ...] | None = None

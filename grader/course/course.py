@@ -23,6 +23,7 @@ from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, Promise, read_catalogue, read_contract
 from grader.course.source import Source
+from grader.course.stubs import copied_region
 
 HIDDEN = "\n# hidden\n"
 """The line in ``test_checks.py`` below which no check is handed out."""
@@ -133,6 +134,11 @@ class Lesson:
         return self.checks / "scenarios.py"
 
     @property
+    def scenarios_text(self) -> str:
+        """The scenarios; empty if the lesson has none of its own."""
+        return self.scenarios.read_text("utf-8") if self.scenarios.exists() else ""
+
+    @property
     def diagnosis(self) -> Path | None:
         """The texts of the mistakes; the rules are in ``diagnosis.py`` beside it."""
         path = self.checks / "diagnosis.toml"
@@ -169,6 +175,12 @@ class Lesson:
     def accepted_file(self) -> Path:
         return self.root / "tests" / "accepted" / self.filename
 
+    def has_file(self, path: Path) -> bool:
+        """Return whether a file below the course's root is this lesson's."""
+        catalogues = (self.mistakes_file, self.near_misses_file, self.accepted_file)
+        inside = any(folder in path.parents for folder in (self.folder, self.checks))
+        return inside or path in (self.solution, *catalogues)
+
     def spec(self, lang: str) -> LessonSpec:
         return LessonSpec(str(self.root), self.id, lang)
 
@@ -186,6 +198,14 @@ class Lesson:
             if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
                 raise CourseError(f"{path}: {key} must be a list of texts")
         return data
+
+
+def hints_that_answer(lesson: Lesson) -> frozenset[str]:
+    """Return hints that contain a whole region of the solution; they are not handed out."""
+    solution = lesson.solution.read_text("utf-8")
+    return frozenset(
+        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
+    )
 
 
 def check_names(text: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from pathlib import Path
 from packaging.requirements import InvalidRequirement, Requirement
 
 from grader.core.errors import CourseError
-from grader.core.files import read_toml
+from grader.core.files import line_with, read_toml
 from grader.core.report import read
 from grader.course.source import defined_names, is_docstring
 
@@ -72,12 +72,14 @@ def read_contract(path: Path) -> tuple[Promise, ...]:
     promises = []
     for about, anchors in read_toml(path).items():
         if not isinstance(anchors, dict):
-            raise CourseError(f"{path}: {about} is not a table. Write: [{about}.anchor]")
+            where = line_with(path, about)
+            raise CourseError(f"{where}: {about} is not a table. Write: [{about}.anchor]")
         for anchor, terms in anchors.items():
             try:
                 promises.append(Promise(about, anchor, read(Terms, terms)))
             except ValueError as error:
-                raise CourseError(f"{path}: [{about}.{anchor}]: {error}") from None
+                table = f"[{about}.{anchor}]"
+                raise CourseError(f"{line_with(path, table)}: {table}: {_said(error)}") from None
     return tuple(promises)
 
 
@@ -184,7 +186,8 @@ def read_repairs(path: Path) -> tuple[RepairPattern, ...]:
             one = read(RepairPattern, entry)
             ast.parse(one.wrong, mode="eval"), ast.parse(one.right, mode="eval")
         except (ValueError, SyntaxError) as error:
-            raise CourseError(f"{path}: [[{REPAIRS}]]: {entry}: {error}") from None
+            where = line_with(path, f"[[{REPAIRS}]]")
+            raise CourseError(f"{where}: [[{REPAIRS}]]: {entry}: {error}") from None
         found.append(one)
     return tuple(found)
 
@@ -196,16 +199,23 @@ def read_mistakes(path: Path) -> tuple[MistakeText, ...]:
         if id == REPAIRS:
             continue
         if not isinstance(entry, dict):
-            raise CourseError(f"{path}: {id} is not a table. Write: [{id}]")
-        if unknown := entry.keys() - {one.name for one in fields(MistakeText)}:
-            raise CourseError(f"{path}: [{id}]: there is no key {min(unknown)}")
+            raise CourseError(f"{line_with(path, id)}: {id} is not a table. Write: [{id}]")
+        where, known = line_with(path, f"[{id}]"), [one.name for one in fields(MistakeText)][1:]
+        if unknown := entry.keys() - set(known):
+            keys = ", ".join(known)
+            raise CourseError(f"{where}: [{id}]: there is no key {min(unknown)}. Keys: {keys}")
         try:
             found.append(read(MistakeText, {**entry, "id": id}))
             for pattern in found[-1].patterns:
                 re.compile(pattern)
         except (ValueError, re.error) as error:
-            raise CourseError(f"{path}: [{id}]: {error}") from None
+            raise CourseError(f"{where}: [{id}]: {_said(error)}") from None
     return tuple(found)
+
+
+def _said(error: Exception) -> str:
+    """Return an error's text without the name of our record."""
+    return re.sub(r"^(?:Terms|MistakeText): ", "", str(error))
 
 
 def translatable(path: Path) -> Iterator[str]:
@@ -213,6 +223,17 @@ def translatable(path: Path) -> Iterator[str]:
     for mistake in read_mistakes(path):
         yield mistake.title
         yield mistake.explanation
+
+
+def texts_in(code: str) -> frozenset[str]:
+    """Return every translatable text of Python code: constants, first lines of docstrings."""
+    constants = {
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    first_lines = {text.strip().splitlines()[0] for text in constants if text.strip()}
+    return frozenset(constants | first_lines)
 
 
 CELL = re.compile(r"# %%(.*)")

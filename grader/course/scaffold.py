@@ -5,77 +5,116 @@ What only a person can write is marked ``TO WRITE: …``. ``grade verify`` lists
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grader.core.errors import UsageError
 from grader.core.templates import render_text
-from grader.course.stubs import stub_of
+from grader.course.stubs import WIDTH, header, stub_of
 
 MARK = "TO WRITE:"
 """The mark at every place where a person has to write something."""
+UNWRITTEN = "still holds its placeholder:"
 
 FILES = {
     "solution.py": "solutions/{lesson}.py",
     "README.md": "exercises/{lesson}/README.md",
     "hints.toml": "exercises/{lesson}/hints.toml",
-    "test_visible.py": "tests/checks/{lesson}/test_visible.py",
-    "test_hidden.py": "tests/checks/{lesson}/test_hidden.py",
-    "scenarios.py": "tests/checks/{lesson}/scenarios.py",
+    "test_checks.py": "tests/checks/{lesson}/test_checks.py",
     "diagnosis.toml": "tests/checks/{lesson}/diagnosis.toml",
-    "diagnosis.py": "tests/checks/{lesson}/diagnosis.py",
     "contract.toml": "tests/checks/{lesson}/contract.toml",
     "mistakes.py": "tests/mistakes/{lesson}.py",
     "accepted.py": "tests/accepted/{lesson}.py",
 }
 """The paths of the files of ``templates/lesson/`` below the course's root."""
-
-LEARNERS_TEXTS = (
-    "$name(x) is twice x",
-    "the gradient of $name(x) is twice the incoming one",
-    "$name leaves x as it was",
-    "$name(x) is wrong",
-    "$name wrote into x",
-    "x is squared",
-    "For x = {x} you returned {actual}, which is x * x = {square}.",
+ANY_SHAPE = "Tensors are float32 or float64, of any shape: also 0-d, empty and transposed ones."
+EVERYWHERE = (
+    ANY_SHAPE,
+    "A result has the shape and the dtype of the tensor that it belongs to.",
+    "Leave arguments as you found them: values, requires_grad, .grad, hooks of others.",
+    "Calls don't affect each other.",
 )
-"""The texts of those files that need a translation, except titles, hints and README."""
+"""What a new course asks in every lesson."""
 
 
-def lesson_files(lesson: str, name: str, *, lang: str) -> dict[str, str]:
-    """Return the files of a new lesson, by path below the course's root."""
+def lesson_files(
+    lesson: str, name: str, *, truth: str = "2 * x", is_class: bool, everywhere: Sequence[str]
+) -> dict[str, str]:
+    """Return the files of a new lesson, by path below the course's root.
+
+    ``name`` is a function of a tensor x, or a torch.autograd.Function; ``truth`` is what it
+    computes. ``everywhere`` is what the course asks in every lesson.
+    """
+    tree = known_truth(truth)
+    called = f"{name}.apply" if is_class else name
+    sentence = f"{called}(x) computes {truth}." if is_class else f"Return {truth}."
+    task, shape = f"`{called}(x)` returns `{truth}`.", "Every shape works."
+    values = {
+        "lesson": lesson,
+        "name": name,
+        "path": called,
+        "is_class": is_class,
+        "truth": truth,
+        "function": function_of(tree) or f"lambda x: {truth}",
+        "factor": truth if isinstance(tree, ast.Call | ast.Name) else f"({truth})",
+        "documented": wrapped(f'"""{sentence}"""', "    ").strip(),
+        "header": wrapped(header(lesson)) if everywhere else "",
+        "task": task,
+        "gradient": "The gradient is right for every incoming gradient.",
+        "shape": shape,
+        "asked": json.dumps([sentence, task], ensure_ascii=False),
+        "shapes": json.dumps([shape, *(one for one in everywhere if one == ANY_SHAPE)]),
+    }
     files = {
-        path.format(lesson=lesson): render_text(f"lesson/{file}.j2", lesson=lesson, name=name)
+        path.format(lesson=lesson): render_text(f"lesson/{file}.j2", **values)
         for file, path in FILES.items()
     }
-    folder = f"exercises/{lesson}"
-    files[f"{folder}/{lesson}.py"] = stub_of(files[f"solutions/{lesson}.py"], name=lesson)
-    texts = [text.replace("$name", name) for text in LEARNERS_TEXTS]
-    files[f"{folder}/{lang}.po"] = catalogue(texts, lesson, lang)
+    files[f"exercises/{lesson}/{lesson}.py"] = stub_of(files[f"solutions/{lesson}.py"], name=lesson)
     return files
 
 
-def catalogue(texts: list[str], lesson: str, lang: str) -> str:
-    import polib
+def known_truth(truth: str) -> ast.expr:
+    """Return the expression; raise UsageError if it is not one of x."""
+    try:
+        tree = ast.parse(truth, mode="eval").body
+    except SyntaxError as error:
+        raise UsageError(f"--truth {truth!r} is not an expression: {error.msg}") from None
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if "x" not in names or names - {"x", "torch"}:
+        raise UsageError(
+            f"--truth {truth!r} must be an expression of x with functions of torch, such as"
+            " 'torch.nn.functional.softplus(x)'"
+        )
+    return tree
 
-    file = polib.POFile(wrapwidth=140)
-    file.header = (
-        f"The lesson {lesson} in the language {lang}. Titles, summary and hints come here too, once"
-        " they are written."
+
+def function_of(tree: ast.expr) -> str | None:
+    """Return the function of an expression that only calls it with x, or None."""
+    match tree:
+        case ast.Call(func=function, args=[ast.Name(id="x")], keywords=[]):
+            return ast.unparse(function)
+    return None
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
-    file.metadata = {
-        "Language": lang,
-        "MIME-Version": "1.0",
-        "Content-Type": "text/plain; charset=UTF-8",
-        "Content-Transfer-Encoding": "8bit",
-    }
-    file.extend(polib.POEntry(msgid=text, msgstr="") for text in texts)
-    return str(file) + "\n"
 
 
-def placeholders_in(path: Path) -> Iterator[str]:
-    """Yield each line with a placeholder: ``README.md:5: TO WRITE: …``."""
+def placeholders_in(path: Path, root: Path) -> Iterator[str]:
+    """Yield each line with a placeholder: ``README.md:5 still holds its placeholder: …``."""
+    place = path.relative_to(root).as_posix()
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         _, mark, wanted = line.partition(MARK)
         if mark:
             text = wanted.strip(' ",')
-            yield f"{path.name}:{number} still holds its placeholder: {MARK} {text}"
+            yield f"{place}:{number} {UNWRITTEN} {MARK} {text}"

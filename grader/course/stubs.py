@@ -36,7 +36,9 @@ NOT_WRITTEN = "raise NotImplementedError"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """Return the stub for a solution; raise CourseError for unpaired markers."""
+    """Return the stub for a solution; raise CourseError for unpaired markers, and where it is not
+    Python.
+    """
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
@@ -65,6 +67,10 @@ def stub_of(solution: str, *, name: str) -> str:
             out.append(line)
     if region is not None:
         raise CourseError(f"{name}: the last region has no {END!r}")
+    try:
+        ast.parse(solution)
+    except SyntaxError as error:
+        raise CourseError(f"{name}:{error.lineno}: {error.msg}") from None
     drop_blank_lines(out)
     return "\n".join(out) + "\n"
 
@@ -167,6 +173,29 @@ def without_markers(solution: str) -> str:
         if line.strip() not in (BEGIN, END) and not line.strip().startswith(STUB)
     ]
     return "\n".join(kept) + "\n"
+
+
+def regions(solution: str) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of each region that students write, without indentation, comments, stub."""
+    region: list[str] | None = None
+    for line in solution.splitlines():
+        text = line.strip()
+        if text == BEGIN:
+            region = []
+        elif text == END:
+            if region:
+                yield tuple(region)
+            region = None
+        elif region is not None and text and not text.startswith((STUB, "#")):
+            region.append(text)
+
+
+def copied_region(text: str, solution: str, *, whole_lines: bool = False) -> str | None:
+    """Return the first line of a region of the solution, if a text contains all of the region."""
+    stripped = "\n".join(line.strip() for line in ["", *text.splitlines(), ""])
+    edge = "\n" if whole_lines else ""
+    copied = (one for one in regions(solution) if edge + "\n".join(one) + edge in stripped)
+    return next((region[0] for region in copied), None)
 
 
 def compose(solution: str, fragment: str, *, name: str) -> str:

@@ -11,6 +11,7 @@ lesson's modules after each submission, so that no verdict depends on earlier su
 from __future__ import annotations
 
 import copy
+import difflib
 import inspect
 import math
 import types
@@ -31,9 +32,11 @@ from grader.core.errors import (
     UndefinedTruth,
     WorkerLost,
 )
+from grader.core.files import line_with
 from grader.core.pictures import GraphFigure, JacobianFigure
 from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
+from grader.judge.graphs import Graph
 from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
@@ -134,8 +137,13 @@ def spec_of(item: pytest.Item) -> CheckSpec:
     """Return the arguments of a check's decorator; raise CourseError if it has none."""
     spec = getattr(getattr(item, "function", None), "check", None)
     if not isinstance(spec, CheckSpec):
-        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
+        raise CourseError(f"{place_of(item)}: {item.name} has no @check decorator. Add one")
     return spec
+
+
+def place_of(item: pytest.Item) -> str:
+    """Return ``path:line`` of a check's definition."""
+    return line_with(item.path, f"def {item.name}(", f"{item.name} = ")
 
 
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
@@ -150,15 +158,17 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
 
     def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
         if item.name in path:
-            raise CourseError(
-                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
-            )
+            circle = " → ".join((*path, item.name))
+            raise CourseError(f"{place_of(item)}: checks need each other in a circle: {circle}")
         for need in spec_of(item).needs:
             if need in by_name:
                 place(by_name[need], (*path, item.name))
             elif not withheld:
+                near = difflib.get_close_matches(need, by_name, n=1)
+                meant = f"Did you mean {near[0]}?" if near else f"Checks: {', '.join(by_name)}"
                 raise CourseError(
-                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
+                    f"{place_of(item)}: {item.name} needs {need}, which is not a check of this"
+                    f" lesson. {meant}"
                 )
         ordered.setdefault(item.name, item)
 
@@ -520,7 +530,7 @@ def is_number(value: Any) -> bool:
 
 
 class Constants:
-    """The leaf tensors in the namespaces of modules, also in lists and dictionaries there."""
+    """The leaf tensors in the namespaces of modules, also in containers and graphs there."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
@@ -549,9 +559,11 @@ def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str,
 
 
 def tensors_in(value: object) -> Iterable[Tensor]:
-    """Yield the tensors in a container, at any depth."""
+    """Yield the tensors in a container or a written graph, at any depth."""
     if isinstance(value, Tensor):
         yield value
+    elif isinstance(value, Graph):
+        yield from value.inputs.values()
     elif isinstance(value, dict):
         for name, inner in value.items():
             if name != "__builtins__":

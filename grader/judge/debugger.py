@@ -50,7 +50,7 @@ def debug(request: DebugRequest, lesson: Lesson, tr: Catalogue) -> None:
     seed = Seeds(task.settings.seed, task.settings.seeds).of(f"{lesson.id}.{request.check}")
 
     def run() -> None:
-        scenarios = lesson.scenarios.read_text("utf-8")
+        scenarios = lesson.scenarios_text
         student = LocalStudent(source, scenarios, module=executed(source, path))
         call_check(check, student=student, reference=reference_of(lesson), seed=seed)
 

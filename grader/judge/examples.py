@@ -1,12 +1,14 @@
 """Hold the state of judging one submission, and run its failed checks again to find out more: a
 check that passed is never run again, so a right answer pays nothing.
 
-**A name by example** (``Examples``), for each function whose failures no rule named. Known wrong
+**A name by example** (``Examples``), for the failures of a function that no rule named. Known wrong
 answers run the failed checks from the same seed; those that agree in all failures (``Behavior``)
-run them once more, from a second seed, as the student's file does. If all that remain make the same
-mistake, and no near miss behaves the same, it is the name. A mistake with a rule is named only by
-its rule, because two answers may fail alike for different reasons. The answers may hang or damage
-their process, so they run in a worker of their own.
+run them once more, from a second seed, as the student's file does. If they make different mistakes,
+or a near miss is among them, or a rule named other failures, only those remain that also pass what
+the student passed. If all that remain make the same mistake, and none is a near miss, it is the
+name. A mistake with a rule is named only by its rule, because two answers may fail alike for
+different reasons. The answers may hang or damage their process, so they run in a worker of their
+own.
 
 **A signature** (``sign``) of an unnamed wrong answer: equal for answers that fail alike from a seed
 that all submissions share. **The line that ran** (``find_returned_lines``), where the function's
@@ -67,8 +69,12 @@ class SubmissionRun:
     results: dict[str, CheckResult] = field(default_factory=dict)
     """The results so far, by the id of a check, in the order of the run."""
     naming_off: tuple[str, ...] = ()
+    unnamed: dict[str, str] = field(default_factory=dict)
+    """Why the failures of a function have no name by example, for the author."""
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
+    passed: dict[str, CheckRun] = field(default_factory=dict)
+    """The checks that passed, by their id."""
     unsure_of_line: set[str] = field(default_factory=set)
     """The ids of failed checks of which it is unknown at which return the function ended."""
     reported_bytes: int = 0
@@ -208,7 +214,7 @@ class Examples:
         return Source(compose(self.solution, cell.source, name=cell.label), self.lesson.filename)
 
     def name(self, run: SubmissionRun, workers: WorkerSource) -> None:
-        """Name by example the failures of functions that no rule named."""
+        """Name by example the failures that no rule named."""
         if not self.nameable(run):
             return
         for function, failed in run.failed():
@@ -216,21 +222,22 @@ class Examples:
                 continue  # it is missing, and no known answer lacks a definition
             mine = [one for one in run.results.values() if one.function == function]
             if any(
-                one.diagnosed_by == "rule"
-                or one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
+                one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
                 or one.seconds > SLOW
                 for one in mine
             ):
                 continue
-            failures = [run.failures[one.id] for one in failed]
+            unnamed = [one for one in failed if one.diagnosed_by != "rule"]
             with contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName):
-                if diagnosis := self._diagnosis(run, function, failures, workers):
-                    run.results |= {check.id: named(check, diagnosis) for check in failed}
+                if unnamed and (diagnosis := self._diagnosis(run, function, unnamed, workers)):
+                    run.results |= {check.id: named(check, diagnosis) for check in unnamed}
 
     def _diagnosis(
-        self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
+        self, run: SubmissionRun, function: str, unnamed: list[CheckResult], workers: WorkerSource
     ) -> Diagnosis | None:
-        """Return the mistake that all matching answers make, if there is exactly one."""
+        """Return the mistake that all matching answers make, if there is exactly one; else note
+        why there is none.
+        """
         about = [
             cell
             for cell in self.wrong
@@ -238,27 +245,45 @@ class Examples:
         ]
         if not any(cell.name in self.nameable(run) for cell in about):
             return None
+        failures = [run.failures[one.id] for one in unnamed]
         with contextlib.closing(
             StudentSession(
                 workers,
                 source=self.source(about[0]),
-                scenarios=self.lesson.scenarios.read_text("utf-8"),
+                scenarios=self.lesson.scenarios_text,
                 limits=run.session.limits,
             )
         ) as session:
-            matching = _Matching(self, run, session, failures)
+            mine = [one for one in run.results.values() if one.function == function]
+            passed = [run.passed[one.id] for one in mine if one.outcome is Outcome.PASSED]
+            matching = _Matching(self, run, session, failures, passed)
             found = list(matching.cells(about))
             names = {cell.name for cell in found}
-            name = names.pop() if len(names) == 1 else ""
-            near = (cell for cell in self.near if cell.name == name)
-            if name not in self.nameable(run) or any(True for _ in matching.cells(near)):
-                return None
-        return self._explained(name, run, failures)
+            near = list(matching.cells(one for one in self.near if one.name in names))
+            others_named = any(one.diagnosed_by == "rule" for one in mine)
+            if len(names) > 1 or near or others_named:
+                found, near = matching.passing(found), matching.passing(near)
+        names = {cell.name for cell in found}
+        near = [cell for cell in near if cell.name in names]
+        if len(names) != 1 or near:
+            labels = [f"mistake {one.label}" for one in found]
+            labels += [f"near miss {one.label}" for one in near]
+            alike = ", ".join(labels) or "no known wrong answer"
+            run.unnamed[function] = f"alike from two seeds: {alike}"
+            return None
+        (name,) = names
+        if name not in self.nameable(run):
+            run.unnamed[function] = f"{name} has a rule, which does not recognize this"
+            return None
+        diagnosis = self._explained(name, run, failures)
+        if diagnosis is None:
+            run.unnamed[function] = f"no failure has all that the texts of {name} show"
+        return diagnosis
 
     def behavior(
         self, cell: CatalogueCell, check: CheckRun, seed: int, session: StudentSession
     ) -> Behavior | None:
-        """Return a known answer's behavior in a check; None if it passes or gives no verdict."""
+        """Return a known answer's behavior in a check; None if it gives no verdict."""
         key = (f"{cell.path}:{cell.line}", check.id, seed)
         if cell in self._endless:
             return None
@@ -311,6 +336,7 @@ class _Matching:
     run: SubmissionRun
     session: StudentSession
     failures: list[KnownFailure]
+    passed: list[CheckRun]
 
     @functools.cached_property
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
@@ -330,6 +356,14 @@ class _Matching:
                 continue
             if self._agrees(cell, first) and self._agrees(cell, self.again):
                 yield cell
+
+    def passing(self, cells: Iterable[CatalogueCell]) -> list[CatalogueCell]:
+        """Return the cells that pass every check that the submission passed."""
+        return [cell for cell in cells if all(self._passes(cell, check) for check in self.passed)]
+
+    def _passes(self, cell: CatalogueCell, check: CheckRun) -> bool:
+        theirs = self.examples.behavior(cell, check, check.seed, self.session)
+        return theirs is not None and theirs.outcome == Outcome.PASSED
 
     def _agrees(
         self, cell: CatalogueCell, asked: Iterable[tuple[CheckRun, int, Behavior | None]]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, MissingName, UndefinedTruth, WorkerLost
+from grader.core.errors import CourseError, EngineFault, MissingName, UndefinedTruth, WorkerLost
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
 from grader.core.report import CheckResult, Outcome
@@ -62,7 +62,7 @@ class LessonPlugin:
     def __init__(self, lesson: Lesson, lang: str) -> None:
         self.lesson = lesson
         self.stub = Source(lesson.stub.read_text("utf-8"), lesson.filename)
-        self.scenarios = lesson.scenarios.read_text("utf-8")
+        self.scenarios = lesson.scenarios_text
         self.tr = load_catalogue(lang, lesson.texts(lang))
         self.withheld = lesson.held is not None
         self.solved = reference_of(lesson)
@@ -239,15 +239,16 @@ class LessonPlugin:
         return spec.bonus and about and not found
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception: a grader fault if the reference raises too, or if the host
-        has less memory than the judge may use.
+        """Judge an unexpected exception: a grader fault if the check uses the engine in a wrong
+        way, if the reference raises too, or if the host has less memory than the judge may use.
         """
         note = "".join(traceback.format_exception(error))
         shortage = is_shortage(error)
         if shortage:
             free_frames(error)
         lacking = shortage and not OF_THIS_PROCESS.limited
-        if lacking or self.raises_on_the_reference(run.check):
+        misused = isinstance(error, CourseError)
+        if misused or lacking or self.raises_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",

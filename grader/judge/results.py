@@ -116,6 +116,8 @@ class Results:
         )
         if diagnosis:
             result = named(result, diagnosis)
+        if verdict.outcome is Outcome.PASSED:
+            run.passed[check.id] = check
         if failed:
             run.failures[check.id] = known_failure(run, verdict, expected, actual)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from grader.core.errors import CourseError
+from grader.core.files import line_with
 from grader.course.lesson_texts import MistakeText
 from grader.judge.diagnosis import (
     Failure,
@@ -62,8 +64,12 @@ def lesson_mistakes(
     """
     of = {text.id: text for text in texts}
     rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
+    file = Path(str(namespace.get("__file__", "diagnosis.py")))
     if unknown := [name for name in rules if name not in of]:
-        raise CourseError(f"diagnosis.toml has no texts for the rule {unknown[0]}")
+        raise CourseError(
+            f"{rule_line(file, unknown[0])}: the rule {unknown[0]} has no texts. Add a table"
+            f" [{unknown[0]}] to diagnosis.toml, or rename the rule"
+        )
     keyed = {
         text.id: rule_of(text, namespace)
         for text in texts
@@ -74,11 +80,16 @@ def lesson_mistakes(
     for name, placed in zip(rules, (name for name in order if name in rules), strict=True):
         if name != placed:
             raise CourseError(
-                f"diagnosis.toml has {placed} where diagnosis.py has the rule {name}. Write them in"
-                " one order, in which they are tried"
+                f"{rule_line(file, name)}: diagnosis.toml has {placed} where this file has the rule"
+                f" {name}. Write them in one order, in which they are tried"
             )
     found = [mistake_of(of[name], recognized[name], names) for name in order]
     return found + [mistake_of(text, None, names) for text in texts if text.id not in recognized]
+
+
+def rule_line(file: Path, name: str) -> str:
+    """Return ``path:line`` of a rule: a function, or what another function made."""
+    return line_with(file, f"def {name}(", f"{name} = ")
 
 
 def rule_of(text: MistakeText, namespace: Mapping[str, object]) -> Rule:
@@ -98,8 +109,10 @@ def rule_of(text: MistakeText, namespace: Mapping[str, object]) -> Rule:
     for key in ("value", "gradient"):
         formulas = getattr(text, key)
         if formulas and not callable(asked):
+            toml = Path(str(namespace.get("__file__", "diagnosis.py"))).with_name("diagnosis.toml")
             raise CourseError(
-                f"diagnosis.toml: [{text.id}]: a formula needs a function {ASKED} in diagnosis.py"
+                f"{line_with(toml, f'[{text.id}]')}: [{text.id}]: a formula needs a function"
+                f" {ASKED} in diagnosis.py"
             )
         if formulas:
             rules.append(formula_rule(key, formulas, asked))  # type: ignore[arg-type]

@@ -117,6 +117,7 @@ class Judge:
             flags=(*flags_in(session.source, run.tr), *replaced),
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,
+            unnamed=run.unnamed,
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
             nonce=task.nonce,
             defines_instead=None

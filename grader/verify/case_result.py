@@ -10,11 +10,15 @@ a wrong result right that was computed from what the answer then writes into its
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from grader.core.errors import CourseError
+from grader.core.files import line_with
 from grader.core.report import CheckResult, Outcome, Record
 from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
@@ -36,6 +40,11 @@ that; ``templates/verify/spoiler.py.j2`` makes such an answer from a solution.
 """
 DERIVATIVES = (("nan", 1), ("nan", 2), ("zeros", 1), ("zeros", 2), ("later", 0))
 """The same, for lessons in which derivatives can be wrong although the values are right."""
+FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
+LEFT = re.compile(r"\{([a-z_]\w*)\}")
+"""A placeholder that was not filled."""
+INDENTED = re.compile(r"^ .*\n", re.MULTILINE)
+"""The lines of a traceback: a frame's first one, and those between its head and the exception."""
 DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 
@@ -151,21 +160,53 @@ def is_named(case: Case, outcome: LessonOutcome) -> bool:
 
 def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
     checks = outcome.result.checks
-    for check in checks:
-        if check.outcome is Outcome.GRADER_ERROR or check.note:
-            said = (check.note or check.message or "").strip()
-            yield f"{check.id}: the grader's own fault: {said}"
+    faulty = [check for check in checks if check.outcome is Outcome.GRADER_ERROR or check.note]
+    for check in faulty:
+        yield fault_of(check, case.lesson)
     if outcome.result.message:
         yield outcome.result.message
     wanted = WANTED.get(case.kind)
-    for check in checks if wanted else ():
+    for check in (one for one in checks if wanted and one not in faulty):
         may_fail = check.bonus and case.kind == "accepted"
-        if check.outcome is not wanted and not may_fail:
+        waits = wanted is Outcome.PASSED and check.outcome is Outcome.SKIPPED
+        if check.outcome is not wanted and not may_fail and not waits:
             yield f"{check.id} is {check.outcome}, should be {wanted}: {check.message}"
+    yield from dict.fromkeys(itertools.chain(*(unfilled(one, case.lesson) for one in checks)))
+    if faulty:
+        return
     if case.kind == "mistake":
         yield from mistake_problems(case, outcome)
     if case.kind == "near miss":
         yield from near_miss_problems(case, outcome)
+
+
+def unfilled(check: CheckResult, lesson: Lesson) -> Iterator[str]:
+    """Yield a problem for each placeholder that a student would read as it is."""
+    for text in (check.message, check.diagnosis_title, check.evidence):
+        for name in LEFT.findall(text or ""):
+            left, files = f"{{{name}}}", [*sorted(lesson.checks.glob("*.py"))]
+            files = [lesson.diagnosis, *files] if lesson.diagnosis else files
+            texts = {file: file.read_text("utf-8") for file in files}
+            if any(f"{{{left}}}" in one for one in texts.values()):
+                continue  # written as {{name}}, it is meant to be shown
+            has = [file for file, one in texts.items() if left in one]
+            where = line_with(has[0], left, inside=True) if has else check.id
+            inputs = ", ".join([*check.inputs, "expected", "actual"])
+            yield f"{where}: nothing fills {left}. There are {inputs}, and facts"
+
+
+def fault_of(check: CheckResult, lesson: Lesson) -> str:
+    """Return what a file of the lesson raised, with its line; else the whole traceback."""
+    said = (check.note or check.message or "").strip()
+    own = {"<scenarios>": lesson.scenarios, lesson.filename: lesson.solution}
+    frames = [(own.get(name, Path(name)), line) for name, line in FRAME.findall(said)]
+    inside = [one for one in frames if one[0] in own.values() or lesson.checks in one[0].parents]
+    if not inside:
+        return f"{check.id}: the grader's own fault: {said}"
+    raised = INDENTED.split(said)[-1].partition("\n")[0].removeprefix(f"{CourseError.__module__}.")
+    misused = raised.removeprefix(f"{CourseError.__name__}: ")
+    path, line = inside[-1]
+    return misused if misused != raised else f"{path}:{line}: {raised}"
 
 
 def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
@@ -182,7 +223,8 @@ def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
             )
     if failing and not is_named(case, outcome):
         named = [f"{check.id}: {check.diagnosis} ({check.message})" for check in failing]
-        yield "is not named: " + "; ".join(named)
+        why = [f"{name}: {text}" for name, text in outcome.judged.unnamed.items()]
+        yield "; ".join(["is not named: " + "; ".join(named), *why])
 
 
 def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:

@@ -8,17 +8,17 @@ every seed, it fails only checks of that promise.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.core.i18n import ENGLISH, load_catalogue, placeholders
+from grader.core.files import line_with
 from grader.course.course import Lesson
 from grader.course.lesson_texts import Promise, compared_form, stub_sentences, task_sentences
-from grader.course.scaffold import MARK, placeholders_in
+from grader.course.scaffold import MARK, UNWRITTEN, placeholders_in
 from grader.course.source import Source
-from grader.course.stubs import header, stub_in, stub_of
+from grader.course.stubs import header, stub_of
 from grader.verify.case_result import Found
+from grader.verify.slips import place_of_check, place_of_sentence, slips_in
 
 CHECK_FILES = {
     "test_checks.py",
@@ -68,8 +68,8 @@ def static_problems(lesson: Lesson) -> Iterator[str]:
             yield f"hints.toml should have three steps for {name}"
         if name not in definitions:
             yield f"the solution doesn't define {name}"
-    for text in contract_problems(lesson):
-        yield f"contract.toml: {text}"
+    yield from contract_problems(lesson)
+    yield from slips_in(lesson)
     texts = (*lesson.readmes, *lesson.folder.glob("*.po"))
     lesson_files = {lesson.filename, "hints.toml", *(path.name for path in texts)}
     for folder, allowed in ((lesson.folder, lesson_files), (lesson.checks, CHECK_FILES)):
@@ -79,8 +79,8 @@ def static_problems(lesson: Lesson) -> Iterator[str]:
 
 
 def contract_problems(lesson: Lesson) -> Iterator[str]:
-    """Yield the problems that can be found without grading."""
-    promises = lesson.contract
+    """Yield the problems that can be found without grading, each with its file and line."""
+    promises, toml = lesson.contract, lesson.checks / "contract.toml"
     if not promises:
         return
     yield from _sentence_problems(lesson, promises)
@@ -90,30 +90,31 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
     accepted = {cell.name for cell in lesson.accepted}
     for promise in promises:
         terms = promise.terms
+        where = f"{line_with(toml, f'[{promise.name}]')}: [{promise.name}]"
         if promise.about not in names:
-            yield f"[{promise.name}] is about {promise.about}, which course.toml doesn't list"
+            yield f"{where} is about {promise.about}, which course.toml doesn't list"
         if not (terms.checks or terms.allows or terms.unchecked):
-            yield f"[{promise.name}] has no checks, allows nothing and does not say why"
+            yield f"{where} has no checks, allows nothing and does not say why"
         if terms.checks and not terms.broken_by:
-            yield f"[{promise.name}] names no wrong answer in broken_by"
+            yield f"{where} names no wrong answer in broken_by"
         for kind, known, named in (
             ("check", checks, terms.checks),
             ("wrong answer", wrong, terms.broken_by),
             ("accepted answer", accepted, terms.allows),
         ):
             for name in sorted(set(named) - known):
-                yield f"[{promise.name}] names the {kind} {name}, which does not exist"
+                yield f"{where} names the {kind} {name}, which does not exist"
     held = {name for promise in promises for name in promise.terms.checks}
     for name in sorted(checks - held):
-        yield f"the check {name} holds no promise"
+        yield f"{place_of_check(lesson, name)}: the check {name} holds no promise of contract.toml"
 
 
 def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[str]:
     names = (*lesson.names, *lesson.bonus)
-    readme = (lesson.folder / "README.md").read_text("utf-8")
+    readme, toml = lesson.folder / "README.md", lesson.checks / "contract.toml"
     stub_text = lesson.stub.read_text("utf-8")
     stub = [(name, compared_form(text)) for name, text in stub_sentences(stub_text, names)]
-    tasks = [compared_form(text) for text in task_sentences(readme)]
+    tasks = [compared_form(text) for text in task_sentences(readme.read_text("utf-8"))]
     everywhere = [compared_form(text) for text in lesson.everywhere]
     promised = {
         (promise.about, compared_form(text)) for promise in promises for text in promise.terms.says
@@ -121,20 +122,23 @@ def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[
     anywhere = {text for _, text in promised}
     for name, text in dict.fromkeys(stub):
         if (name, text) not in promised:
-            yield f"no promise about {name} quotes the stub's sentence: {text}"
+            where = place_of_sentence(lesson.solution, text)
+            yield f"{where}: no promise about {name} in contract.toml quotes this sentence: {text}"
     for text in dict.fromkeys(tasks):
         if text not in anywhere and MARK not in text:
-            yield f"no promise quotes the README's sentence: {text}"
+            where = place_of_sentence(readme, text)
+            yield f"{where}: no promise in contract.toml quotes this sentence: {text}"
     for name, text in sorted(promised - set(stub)):
         if text not in tasks and text not in everywhere:
-            yield f"neither the stub of {name} nor the README says: {text}"
+            where = place_of_sentence(toml, text)
+            yield f"{where}: neither the stub of {name} nor the README says: {text}"
 
 
 def unwritten(lesson: Lesson) -> Iterator[str]:
     """Yield the places marked by ``grade new`` in which something is still to be written."""
     for text in (lesson.title, lesson.summary):
         if MARK in text:
-            yield f"course.toml still holds its placeholder: {text}"
+            yield f"{lesson.id}: course.toml {UNWRITTEN} {text}"
     cells = (*lesson.accepted, *lesson.mistakes, *lesson.near_misses)
     files = {lesson.solution, *(cell.path for cell in cells)}
     for folder in (lesson.folder, lesson.checks):
@@ -144,29 +148,7 @@ def unwritten(lesson: Lesson) -> Iterator[str]:
             if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
         }
     for path in sorted(files):
-        yield from placeholders_in(path)
-
-
-def catalogue_problems(lesson: Lesson, lang: str) -> Iterator[str]:
-    """Yield what a language lacks: titles, hints, README, placeholders."""
-    if lang == ENGLISH:
-        return
-    tr = load_catalogue(lang, lesson.texts(lang))
-    for text in itertools.chain((lesson.title, lesson.summary), *lesson.hints().values()):
-        tr(text)
-    for promise in lesson.contract:
-        tr(promise.terms.says[0])
-    if lesson.stub.exists():
-        stub_in(tr, lesson.stub.read_text("utf-8"), lesson.id)
-    for text in sorted(tr.missing):
-        if MARK not in text:
-            yield f"not translated: {text!r}"
-    readme = lesson.folder / f"README.{lang}.md"
-    if not readme.exists():
-        yield f"there is no {readme.name}"
-    for text, translation in tr.texts.items():
-        if placeholders(text) != placeholders(translation):
-            yield f"the translation has other placeholders: {text!r}"
+        yield from placeholders_in(path, lesson.root)
 
 
 def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:

@@ -30,8 +30,9 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from grader.core import sqlite
 from grader.core.errors import CourseError, UsageError
@@ -40,7 +41,7 @@ from grader.core.messages import Settings
 from grader.core.processes import isolated_command, scrubbed_environment
 from grader.core.report import Outcome
 from grader.course.course import Course, Lesson
-from grader.course.scaffold import MARK
+from grader.course.scaffold import MARK, UNWRITTEN
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.judge import COMPAT_CHECK
@@ -58,14 +59,16 @@ from grader.verify.case_result import (
     spoiler_pairs,
     spoiler_problems,
 )
+from grader.verify.slips import place_of_check
 from grader.verify.static_problems import (
     HeldPromise,
-    catalogue_problems,
     held_promises,
     static_problems,
     unbroken_problems,
     unwritten,
 )
+from grader.verify.translations import catalogue_problems
+from grader.verify.trouble import grouped, named, seeds_listed
 
 APPLICATION = 0x67726C76
 """``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
@@ -87,7 +90,8 @@ class VerifyResult:
 
     If the run was interrupted, ``proofs`` is empty and ``left`` counts the remaining gradings. With
     a file of verdicts, ``kept`` of them are in it, and ``complete`` has the number of seeds, from 1
-    on, that are complete for each lesson.
+    on, that are complete for each lesson. ``untranslated`` has the texts that gradings showed and
+    the lesson's catalogue lacks.
     """
 
     problems: tuple[str, ...]
@@ -96,6 +100,7 @@ class VerifyResult:
     left: int = 0
     kept: int = 0
     complete: tuple[tuple[str, int], ...] = ()
+    untranslated: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def verify(
@@ -110,86 +115,126 @@ def verify(
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]] = lambda hosts: (
         contextlib.nullcontext()
     ),
+    known: Verdicts | None = None,
+    hosts: HostPool[ForkServerClient] | None = None,
 ) -> VerifyResult:
     """Verify lessons from every seed, with ``workers`` hosts at a time.
 
     ``progress`` is called with the number of finished gradings and of all gradings. With ``keep``,
     each verdict is written to that file, and verdicts in it are reused. ``during`` surrounds the
     grading and may make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
+    With ``known`` verdicts, those are used and added to, ``hosts`` are used and left open, and no
+    spoiler is graded: so an author who writes gets an answer soon.
     """
     lessons = list(dict.fromkeys(lessons))
-    problems, cases = _before_grading(course, lessons, settings)
-    total = len(cases) * len(seeds)
-    opened = VerdictCache(keep, course, settings) if keep else contextlib.nullcontext()
+    before = _before_grading(course, lessons, settings)
+    opened: AbstractContextManager[Verdicts | None] = (
+        VerdictCache(keep, course, settings) if keep else contextlib.nullcontext(known)
+    )
+    cases = [case for case in before.cases if known is None or case.kind != SPOILER]
     with opened as cache:
         found = {case: cache.results(case) if cache else {} for case in cases}
+        make = functools.partial(ForkServerClient, own_session=keep is not None)
         try:
-            _grade_rest(
-                course, found, seeds, settings, workers, cache, progress=progress, during=during
-            )
+            with contextlib.ExitStack() as stack:
+                pool = hosts or stack.enter_context(closing(HostPool(workers, make)))
+                stack.enter_context(during(pool))
+                _grade_rest(found, seeds, settings, pool, cache, progress)
         except KeyboardInterrupt:
             if keep is None:
                 raise
-    left = sum(seed not in of for of in found.values() for seed in seeds)
+    left, stopped = len(_missing(found, seeds)), _stopped(found, seeds)
+    total = left + sum(seed in of for of in found.values() for seed in seeds)
     counted = _kept(found, lessons, seeds) if keep else (0, ())
     if left:
-        return VerifyResult((*problems, *_so_far(found)), (), total, left, *counted)
-    proofs = []
+        problems = (*before.problems, *_so_far(found), *before.to_write)
+        return VerifyResult(problems, (), total, left, *counted)
+    proofs, graded, texts = [], [], {}
     for lesson in lessons:
         mine = {
-            case: {seed: of[seed] for seed in seeds}
+            case: {seed: of[seed] for seed in seeds if seed in of}
             for case, of in found.items()
-            if case.lesson.id == lesson.id
+            if case.lesson.id == lesson.id and (lesson.id not in stopped or of)
         }
+        findings = [one for of in mine.values() for one in of.values()]
+        shown_texts = dict.fromkeys(text for one in findings for text in one.untranslated)
+        texts[lesson.id] = tuple(text for text in shown_texts if MARK not in text)
         if mine:
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
-            problems += more
-    return VerifyResult(tuple(problems), tuple(proofs), total, 0, *counted)
+            graded += more
+    problems = tuple(dict.fromkeys((*before.problems, *graded, *before.to_write)))
+    return VerifyResult(problems, tuple(proofs), total, 0, *counted, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforeGrading:
+    """The problems that no grading shows, what is still to be written, and the cases to grade."""
+
+    problems: tuple[str, ...]
+    to_write: tuple[str, ...]
+    cases: tuple[Case, ...]
 
 
 def _before_grading(
     course: Course, lessons: Sequence[Lesson], settings: Settings
-) -> tuple[list[str], list[Case]]:
-    """Return the problems that no grading shows, and the cases to grade."""
-    problems = (
-        [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
-    )
+) -> _BeforeGrading:
+    problems: list[str] = []
+    to_write = [f"course.toml {UNWRITTEN} {course.title}"] if MARK in course.title else []
     cases: list[Case] = []
     for lesson in lessons:
         try:
-            problems += [f"{lesson.id}: {text}" for text in static_problems(lesson)]
+            problems += [named(lesson, text) for text in static_problems(lesson)]
+            to_write += [*unwritten(lesson)]
             lacking = catalogue_problems(lesson, settings.lang)
-            problems += [f"{lesson.id}: {text}" for text in lacking]
-            problems += [f"{lesson.id}: {text}" for text in unwritten(lesson)]
+            to_write += [named(lesson, text) for text in lacking]
             cases += cases_of(lesson)
         except CourseError as error:
             problems.append(str(error))
         except OSError as error:
             problems.append(f"{lesson.id}: {error.filename}: {error.strerror}")
-    return problems, cases
+    return _BeforeGrading(tuple(problems), tuple(to_write), tuple(cases))
+
+
+def _stopped(found: Found, seeds: Sequence[int]) -> set[str]:
+    """Return the lessons whose solution does not pass from the first seed. Nothing else of them is
+    graded, because every answer would repeat what is wrong.
+    """
+    solutions = [(case, of) for case, of in found.items() if case.kind == "solution"]
+    firsts = {case.lesson.id: of[seeds[0]] for case, of in solutions if seeds[0] in of}
+    return {lesson for lesson, one in firsts.items() if one.broken or one.failed}
+
+
+def _missing(found: Found, seeds: Sequence[int]) -> list[tuple[Case, int]]:
+    """Return what is still to be graded, seed by seed."""
+    stopped = _stopped(found, seeds)
+    cases = [case for case in found if case.lesson.id not in stopped]
+    return [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
+
+
+class Verdicts(Protocol):
+    """Verdicts from earlier runs."""
+
+    def results(self, case: Case) -> dict[int, CaseResult]:
+        """Return a case's verdicts by seed."""
+
+    def add(self, case: Case, seed: int, result: CaseResult) -> None: ...
 
 
 def _grade_rest(
-    course: Course,
     found: dict[Case, dict[int, CaseResult]],
     seeds: Sequence[int],
     settings: Settings,
-    workers: int,
-    cache: VerdictCache | None,
-    *,
+    hosts: HostPool[ForkServerClient],
+    cache: Verdicts | None,
     progress: Callable[[int, int], None],
-    during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
-    """Grade the cases that ``found`` lacks, seed by seed, and store each verdict at once."""
-    order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
-    cases = sorted(found, key=lambda case: order[case.lesson.id])
-    total = len(cases) * len(seeds)
-    runs = [(case, seed) for seed in seeds for case in cases if seed not in found[case]]
-    done = total - len(runs)
+    """Grade what ``found`` lacks, solutions first, and store each verdict at once."""
+    missing = _missing(found, seeds)
+    done = len(found) * len(seeds) - len(missing)
     if done:
-        progress(done, total)
-    if not runs:
+        progress(done, done + len(missing))
+    if not missing:
         return
 
     def grade(host: ForkServerClient, run: tuple[Case, int]) -> tuple[Case, int, CaseResult]:
@@ -206,11 +251,12 @@ def _grade_rest(
 
     # most are equal, so memory hardly grows with the seeds
     shared: dict[CaseResult, CaseResult] = {}
-    pool = HostPool(
-        max(1, min(workers, len(runs))), lambda: ForkServerClient(own_session=cache is not None)
-    )
-    with closing(pool) as hosts, during(hosts):
-        for case, seed, finding in map_unordered(hosts, runs, grade):
+    for solutions_only in (True, False):
+        missing = _missing(found, seeds)
+        total = done + len(missing)
+        if solutions_only:
+            missing = [run for run in missing if run[0].kind == "solution" and run[1] == seeds[0]]
+        for case, seed, finding in map_unordered(hosts, missing, grade):
             finding = shared.setdefault(finding, finding)
             if cache:
                 cache.add(case, seed, finding)
@@ -236,11 +282,10 @@ def _kept(
 def _so_far(found: Found) -> Iterator[str]:
     """Yield the problems of an interrupted run."""
     for case, of in found.items():
-        yield from broken_problems(case.lesson, of.values())
+        yield from broken_problems(of.values())
         runs = dict(sorted(of.items()))
         yield from seed_problems(case, runs)
-        for seed, finding in runs.items():
-            yield from (f"{case}, seed {seed}: {text}" for text in finding.trouble)
+        yield from grouped(case.lesson, {case: runs})
 
 
 def cases_of(lesson: Lesson) -> list[Case]:
@@ -285,20 +330,16 @@ class LessonSummary:
 def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]]:
     """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
     findings = [finding for runs in found.values() for finding in runs.values()]
-    broken = broken_problems(lesson, findings)
+    broken = broken_problems(findings)
     if broken:
         return LessonSummary(lesson.id), broken
-    problems: list[str] = []
-    about: dict[str, tuple[str, ...]] = {}
+    problems = [*grouped(lesson, found)]
+    if all(case.kind == "solution" for case in found):
+        return LessonSummary(lesson.id), problems
+    about = {name: of for finding in findings for name, of in finding.about}
     for case, runs in found.items():
-        for seed, finding in runs.items():
-            about |= dict(finding.about)
-            texts = [text for text in finding.untranslated if MARK not in text]
-            problems += [f"{lesson.id}: not translated: {text!r}" for text in texts]
-            if case.kind != SPOILER:
-                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-        if case.kind != SPOILER:
-            problems += seed_problems(case, runs)
+        problems += seed_problems(case, runs) if case.kind != SPOILER else ()
+    problems += unfailed_checks(lesson, found)
     mistakes = [case for case in found if case.kind == "mistake"]
     near_misses = [case for case in found if case.kind == "near miss"]
     accepted = [case for case in found if case.kind == "accepted"]
@@ -312,6 +353,8 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
     problems += [
         f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
     ]
+    texts = {text: None for finding in findings for text in finding.untranslated}
+    problems += [f"{lesson.id}: not translated: {text!r}" for text in texts if MARK not in text]
     summary = LessonSummary(
         lesson=lesson.id,
         checks=max((finding.checks for finding in findings), default=0),
@@ -325,6 +368,31 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
         promises=tuple(held),
     )
     return summary, list(dict.fromkeys(problems))
+
+
+def unfailed_checks(lesson: Lesson, found: Found) -> Iterator[str]:
+    """Yield checks that no known wrong answer fails, if there are any wrong answers. A promise of
+    the contract may have a worked example besides a check that some answer fails.
+    """
+    cells = (*lesson.mistakes, *lesson.near_misses)
+    if not cells or not all(cell.applies() for cell in cells):
+        return  # one that fails it may hold for another version of torch
+    passed: dict[str, set[str]] = {}
+    failed: dict[str, set[str]] = {}
+    for case, runs in found.items():
+        for one in runs.values():
+            failed.setdefault(case.kind, set()).update(one.failed)
+            passed.setdefault(case.kind, set()).update(one.passed)
+    wrong = failed.get("mistake", set()) | failed.get("near miss", set())
+    held = [set(promise.terms.checks) for promise in lesson.contract]
+    examples = set().union(*(checks for checks in held if checks & wrong))
+    for name in sorted(passed.get("solution", set()) - wrong):
+        what = "no mistake and no near miss fails this check. Add one that does"
+        if name in passed.get(SPOILER, set()) - failed.get(SPOILER, set()):
+            what += ", and see whether the check calls the student's code"
+        elif name in examples:
+            continue
+        yield f"{place_of_check(lesson, name)}: {what}"
 
 
 def name_problems(
@@ -345,9 +413,9 @@ def name_problems(
             yield f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
 
 
-def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
+def broken_problems(findings: Iterable[CaseResult]) -> list[str]:
     """Return, once, which file of a lesson keeps it from being graded."""
-    return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
+    return [text for text in {one.broken: None for one in findings} if text]
 
 
 def seed_problems(case: Case, runs: Mapping[int, CaseResult]) -> Iterator[str]:
@@ -367,18 +435,6 @@ def seed_problems(case: Case, runs: Mapping[int, CaseResult]) -> Iterator[str]:
         changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
     if changing:
         yield f"{case} depends on the seed: {'; '.join(changing)}"
-
-
-def seeds_listed(seeds: Sequence[int]) -> str:
-    """Return ``seed 2``, or ``seeds 1, 3 to 5``."""
-    runs: list[list[int]] = []
-    for seed in sorted(seeds):
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
-    parts = (f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs)
-    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(parts)}"
 
 
 def missing_internals() -> list[str]:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import doctest
+import io
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from grader import authoring
 from grader.core.files import CHECKOUT
 from grader.course.scaffold import lesson_files
+from grader.course.source import Source
+from grader.judge.local_student import LocalStudent
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.running_check import running
 
 NAMES = """
-Again Backward EngineFault Failure InCheck LessonRule MissingName Opaque Phrase RandomInputs Student
-StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
+Again Backward EngineFault Failure Graph InCheck LessonRule MissingName Opaque Phrase RandomInputs
+Student StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
 assert_hands_on assert_not_used assert_raises assert_tensor assert_that assert_tuple assert_worst
-bar_names bar_values chart_figure check check_of curve declared differentiated differs drawing
-ends_in_return fail fetch formula_value function_rule gradients_figure graph_figure graphs_figure
-hands_on has_facts import_helpers is_function_class is_number is_same methods nonlinear_backward
-own_graph panel phrase plot_figure prediction_figure predictions program raises rule same says
-short_repr term_beside_v trace type_name under_test value_and_gradients value_rule
+bar_names bar_values chain chart_figure check check_of curve declared differences differentiated
+differs drawing ends_in_return error_panel fail fetch formula formula_value function_rule
+gradients_figure graph_figure graphs_figure hands_on has_facts import_helpers is_function_class
+is_number is_same methods nonlinear_backward own_graph panel phrase plot_figure prediction_figure
+predictions program raises rule same says short_repr term_beside_v trace type_name under_test
+value_and_gradients value_rule
 """.split()
 COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
 FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]
@@ -37,6 +47,35 @@ def test_these_names_are_there_and_documented() -> None:
     assert sorted(re.findall(r"^``(\w+)``  ", authoring.__doc__ or "", re.MULTILINE)) == NAMES
 
 
+def example_file() -> str:
+    """Return the student's file of the examples."""
+    text = re.search(r"student's file is::\n\n(.*?)\nChecks\n", authoring.__doc__ or "", re.DOTALL)
+    assert text is not None
+    return textwrap.dedent(text[1])
+
+
+def examples() -> dict[str, str]:
+    """Return the example of each name."""
+    parts = re.split(r"^``(\w+)``  .*\n", authoring.__doc__ or "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_has_an_example_that_works(name: str, tmp_path: Path) -> None:
+    (tmp_path / "helpers.py").write_text("def twice(x):\n    return 2 * x\n")
+    student = LocalStudent(Source(example_file(), "square.py"), "")
+    draw = RandomInputs(1)
+    names: dict[str, Any] = {**vars(authoring), "torch": torch, "student": student, "draw": draw}
+    names |= {"__file__": str(tmp_path / "test_checks.py"), "backward_at": None}
+    found = doctest.DocTestParser().get_doctest(examples()[name], names, name, None, 0)
+    assert found.examples
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    with running(student, draw):
+        runner.run(found, out=said.write)
+    assert runner.summarize(verbose=False).failed == 0, said.getvalue()
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_lessons_file_imports_nothing_else_of_the_engine(path: Path) -> None:
     """Scenarios may import the library's, too."""
@@ -45,10 +84,9 @@ def test_a_lessons_file_imports_nothing_else_of_the_engine(path: Path) -> None:
 
 
 def test_what_grade_new_writes_imports_nothing_else_either() -> None:
-    files = lesson_files("halving", "half", lang="ko")
-    checks = [text for path, text in files.items() if re.fullmatch(r"tests/checks/.*\.py", path)]
-    assert len(checks) == 4
-    assert all(engine_imports(text) <= {"grader.authoring"} for text in checks)
+    files = lesson_files("halving", "half", is_class=False, everywhere=())
+    (checks,) = (text for path, text in files.items() if path.endswith("test_checks.py"))
+    assert engine_imports(checks) == {"grader.authoring"}
 
 
 SCENARIO = """

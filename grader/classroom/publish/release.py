@@ -44,11 +44,12 @@ from grader.course.course import (
     HeldBack,
     Lesson,
     check_names,
+    hints_that_answer,
     load_course,
 )
-from grader.course.lesson_texts import Promise, translatable
+from grader.course.lesson_texts import Promise, texts_in, translatable
 from grader.course.source import first_line
-from grader.course.stubs import BEGIN, END, STUB, runnable
+from grader.course.stubs import copied_region, runnable
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
@@ -176,14 +177,6 @@ def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     secret = held_back | (texts_in(hidden) - public)
     for path in sorted(lesson.folder.glob("*.po")):
         yield f"{exercises}/{path.name}", catalogue_without(path, secret)
-
-
-def hints_that_answer(lesson: Lesson) -> frozenset[str]:
-    """Return hints that contain a whole region of the solution; they are not handed out."""
-    solution = lesson.solution.read_text("utf-8")
-    return frozenset(
-        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
-    )
 
 
 def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
@@ -343,25 +336,6 @@ def names_of(node: ast.stmt) -> tuple[str, ...]:
     )
 
 
-def texts_in(code: str) -> frozenset[str]:
-    """Return every translatable text of Python code: constants, first lines of docstrings."""
-    constants = {
-        node.value
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    first_lines = {text.strip().splitlines()[0] for text in constants if text.strip()}
-    return frozenset(constants | first_lines)
-
-
-def copied_region(text: str, solution: str, *, whole_lines: bool = False) -> str | None:
-    """Return the first line of a region of the solution, if a text contains all of the region."""
-    stripped = "\n".join(line.strip() for line in ["", *text.splitlines(), ""])
-    edge = "\n" if whole_lines else ""
-    copied = (one for one in regions(solution) if edge + "\n".join(one) + edge in stripped)
-    return next((region[0] for region in copied), None)
-
-
 def contract_without(contract: Iterable[Promise], hidden: Collection[str]) -> str:
     """Return ``contract.toml`` for the checks that are handed out, without the answers it names."""
     tables = []
@@ -382,18 +356,3 @@ def hints_without(hints: Mapping[str, list[str]], secret: frozenset[str]) -> str
         if steps
     )
     return "".join(tables)
-
-
-def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """Yield the lines of each region that students write, without indentation, comments, stub."""
-    region: list[str] | None = None
-    for line in solution.splitlines():
-        text = line.strip()
-        if text == BEGIN:
-            region = []
-        elif text == END:
-            if region:
-                yield tuple(region)
-            region = None
-        elif region is not None and text and not text.startswith((STUB, "#")):
-            region.append(text)

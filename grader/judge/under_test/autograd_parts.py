@@ -162,7 +162,7 @@ class UnderTest(FunctionParts):
         grad mode; the result of an x that requires no grad requires none. ``asks`` names some.
         """
         x = inputs[0] if inputs else self.few(dtype)[0].detach()
-        facts, wanted = {"called": self.path, "function": self.name}, asks.split()
+        facts, wanted = dict(self.facts), asks.split()
         once = not {"grad", "retains"} & {*wanted}
         state = self.student.observe("around", self.path, x, torch.ones_like(x), once)
         details = {"inputs": {"x": x}}

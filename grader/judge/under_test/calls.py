@@ -31,9 +31,14 @@ class Call:
         self._own = [own[id(one)] for one in inputs]
         asked = student.asked if isinstance(student, RemoteStudent) else 0
         with outside_of_checks():
-            self.want = suite.truth(*self._own)
+            truth: Callable[..., object] = suite.truth
+            want = truth(*self._own)
         if isinstance(student, RemoteStudent) and student.asked != asked:
             raise misuse(f"the truth of {suite.path} asks the student; compute it from torch alone")
+        if not isinstance(want, Tensor):
+            kind = type(want).__name__
+            raise misuse(f"the truth of {suite.path} returned {kind}; it must return a tensor")
+        self.want = want
         copies = {id(one): one.clone() for one in inputs}
         with student.writing_allowed():  # is checked by leaves_tensors
             self.result: Any = suite.function()(*(copies[id(one)] for one in inputs))
@@ -94,6 +99,11 @@ class Call:
         if incoming.shape != target.shape:
             shape, wanted = tuple(incoming.shape), tuple(target.shape)
             raise misuse(f"v has shape {shape}, and the result of {suite.path} has {wanted}")
+        if not target.requires_grad:
+            raise misuse(
+                f"the truth of {suite.path} has no gradient. Compute it by operations of torch, or"
+                " declare its slope: declared(value, slope)"
+            )
         own = [row[2] for row in rows]
         wants = torch.autograd.grad(target, own, incoming, retain_graph=True)
         leaves = [row[1] for row in rows]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
 
-from grader.judge.checks import assert_gradient
-from grader.judge.running_check import outside_of_checks
+from grader.core.i18n import phrase
+from grader.judge.checks import assert_gradient, fail
+from grader.judge.running_check import misuse, outside_of_checks
 from grader.judge.under_test.calls import Near, differentiated
 from grader.judge.under_test.tested import Tested
+
+WAYS = ("forward", "backward")
 
 
 class FunctionParts(Tested):
@@ -25,6 +28,44 @@ class FunctionParts(Tested):
     def right_gradients(self, *, dtype: torch.dtype = torch.float64) -> None:
         """The value and the gradients for a few numbers."""
         self.gradient(*self.telling(dtype), plot=True)
+
+    def no_built_in(self, contain: Sequence[str], *x_and_v: Tensor) -> Any:
+        """No built-in does the work of which the name contains one of these texts, compared without
+        underscores and capitals: neither by any name in the file nor as an operator that torch
+        runs, there or back. Return what the scenario ``operators`` saw.
+        """
+        student = self.student
+        if len(self.inputs) > 1:
+            raise misuse(f"operators are seen for functions of one input; {self.path} has several")
+        x, v = x_and_v or self.telling()
+        details: dict[str, Any] = {"inputs": self.draw.named or {"x": x.detach()}}
+
+        def does_the_work(name: str) -> bool:
+            plain = name.replace("_", "").lower()
+            return any(part in plain for part in contain)
+
+        used = student.source.names_used(self.name)
+        modules = {name.partition(".")[0] for name in student.source.imports.values()}
+        for name, line in used.items():
+            head, _, rest = name.partition(".")
+            if head in modules - student.source.definitions.keys() and does_the_work(rest):
+                self._used(name, line, details)
+        seen = student.observe("operators", self.path, x, v)
+        ran = {way: [*filter(does_the_work, seen[way]["operators"])] for way in WAYS}
+        for name, line in used.items():
+            # a method of that name may be the student's own, until its operator is seen to run
+            if ran["forward"] and name.startswith(".") and does_the_work(name):
+                self._used(name, line, details)
+        for way, names in ran.items():
+            for name in names:
+                operator = phrase("its operator {name}", name=name)
+                facts = {**self.facts, "used": operator, "way": way}
+                fail(self.messages["operator"], facts=facts, **details)
+        return seen
+
+    def _used(self, name: str, line: int, details: Mapping[str, Any]) -> NoReturn:
+        facts = {**self.facts, "used": name, "line": line}
+        fail(self.messages["built in"], facts=facts, line=line, **details)
 
     def every_shape(
         self,
@@ -121,7 +162,7 @@ class FunctionParts(Tested):
         x = inputs[0]
         (want,) = torch.autograd.grad(self.truth(*[x for _ in inputs]), x, v)
         (got,) = differentiated(self.call(*[x for _ in inputs]).result, [x], v)
-        facts = {"function": self.name}
+        facts = dict(self.facts)
         message = self.messages["one for all"]
         near = self.tolerance(want.dtype)
         assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts=facts, **near)

@@ -13,7 +13,7 @@ from grader.judge.checks import Needs, check, check_of
 from grader.judge.figures import plot_figure
 from grader.judge.running_check import InCheck, misuse
 from grader.judge.under_test.calls import Call, Near, assert_worst
-from grader.judge.under_test.texts import ONE_INPUT, SEVERAL_INPUTS
+from grader.judge.under_test.texts import ONE_INPUT, PLAIN, SEVERAL_INPUTS
 
 Draws = Callable[..., Sequence[Tensor]]
 """Draws inputs and an incoming gradient: ``draws(draw, *shape, dtype=…)``."""
@@ -73,12 +73,15 @@ class Tested(InCheck):
         """
         self.path, self.truth, self.inputs = path, truth, inputs.split()
         self.name = path.partition(".")[0]
+        self.facts = {"function": self.name, "called": path}
         self._draws, self._few, self._others = draws, few, others
         self._telling = telling or few
         self._near: Any = near or {}
         self._scaled = scaled
         self._over, self._plots = over, plots
         known = ONE_INPUT if len(self.inputs) == 1 else SEVERAL_INPUTS
+        if "." not in path and known is ONE_INPUT:
+            known = {**known, **PLAIN}
         if unknown := set(messages or {}) - known.keys():
             raise misuse(f"no check of {path} says {min(unknown)!r}; choose from: {[*known]}")
         self.messages = {**known, **(messages or {})}
@@ -176,10 +179,7 @@ class Tested(InCheck):
     def details(self, inputs: Sequence[Tensor], v: Tensor | None = None) -> dict[str, Any]:
         """Return a failure's inputs and facts."""
         shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True))
-        return {
-            "inputs": shown if v is None else {**shown, "v": v},
-            "facts": {"function": self.name},
-        }
+        return {"inputs": shown if v is None else {**shown, "v": v}, "facts": dict(self.facts)}
 
     def tolerance(self, dtype: torch.dtype, v: Tensor | None = None) -> dict[str, float]:
         """Return the tolerance of a part that asks for something else than digits."""
@@ -205,7 +205,7 @@ class Tested(InCheck):
         ``times``; ``worst`` shows that many elements. Without ``inputs`` and ``shown``, a failure
         shows what ``draw.given`` named.
         """
-        details = self.details(inputs, v) if inputs else {"facts": {"function": self.name}}
+        details = self.details(inputs, v) if inputs else {"facts": dict(self.facts)}
         details["facts"] = {**details["facts"], **(facts or {})}
         if shown:
             details["inputs"] = dict(shown)

@@ -2,8 +2,10 @@
 
 _TWICE = "x was set to z between two calls, and the {what} of the {call} call is wrong"
 ONE_INPUT = {
-    "value": "{function}.apply(x) is wrong",
-    "cut": "{function}.apply(x) does not require grad, although x does",
+    "value": "{called}(x) is wrong",
+    "built in": "line {line} uses {used}, which does the work of {function}",
+    "operator": "torch ran {used}, which does the work of {function}",
+    "cut": "{called}(x) does not require grad, although x does",
     "gradient": "the gradient for the incoming gradient v is wrong",
     "no node": (
         "the graph has no node of {function}: {function} is not a Function, or apply did not make"
@@ -21,22 +23,19 @@ ONE_INPUT = {
     "empty": "the gradient is wrong for an empty x",
     "transposed": "the gradient is wrong for a transposed x and a transposed v",
     "expanded": "the gradient is wrong for a v made by expand() from one row",
-    "sum": "the gradient of {function}.apply(x).sum() is wrong",
+    "sum": "the gradient of {called}(x).sum() is wrong",
     "extremes": "the gradient is wrong for huge or tiny x",
     "linear": "for {factor} * v the gradient should be {factor} times the gradient for v",
     "balanced": "the gradient for a grad_output v that adds up to 0 is wrong",
     "first": "the gradient of the first call, on x, is wrong after a second call, on z",
     "second": "the gradient of the second call, on z, is wrong",
     "nested": "the gradient of {function} applied to its own result is wrong",
-    "after a change": (
-        "{function}.apply(x) is wrong after an earlier result for x was changed in place"
-    ),
+    "after a change": "{called}(x) is wrong after an earlier result for x was changed in place",
     "twice value": _TWICE,
     "twice gradient": _TWICE,
     "input changed": "forward changed x",
     "v changed": (
-        "{function}.apply(x) + w passes the same gradient v to both, and backward changed what w"
-        " gets"
+        "{called}(x) + w passes the same gradient v to both, and backward changed what w gets"
     ),
     "v frozen": "the incoming gradient required grad before backward, and does not afterwards",
     ".grad": "x.grad should be its old value plus the gradient",
@@ -64,6 +63,8 @@ ONE_INPUT = {
     "mode": "after {called}(x) with an x that requires no grad, grad mode is switched off",
 }
 """What checks of a function of one input x say."""
+PLAIN = {"input changed": ONE_INPUT["values"]}
+"""What is said otherwise of a function that is not the apply of a class."""
 
 _GRADIENT = "the gradient with respect to {which} is wrong for grad_output v"
 _RETAINED = (
@@ -71,8 +72,8 @@ _RETAINED = (
     " is wrong"
 )
 SEVERAL_INPUTS = ONE_INPUT | {
-    "value": "the value of {function}.apply is wrong",
-    "cut": "the result of {function}.apply does not require grad, although an input does",
+    "value": "the value of {called} is wrong",
+    "cut": "the result of {called} does not require grad, although an input does",
     **dict.fromkeys(("gradient", "shape", "empty", "transposed", "expanded", "sum"), _GRADIENT),
     "no node": (
         "the graph has no node of {function}: it is not a Function, or apply does not compute the"

@@ -29,8 +29,6 @@ from grader.classroom.publish.release import (
     lesson_files,
     reachable_definitions,
     refuse_leaks,
-    regions,
-    texts_in,
     without_names,
     words_in,
     write_release,
@@ -38,7 +36,8 @@ from grader.classroom.publish.release import (
 from grader.core.errors import CourseError, UsageError
 from grader.core.messages import Settings
 from grader.course.course import Course, HeldBack, Lesson, check_names, find_course, load_course
-from grader.course.stubs import without_markers
+from grader.course.lesson_texts import texts_in
+from grader.course.stubs import regions, without_markers
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson

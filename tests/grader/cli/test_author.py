@@ -43,27 +43,47 @@ def new_course_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
     return folder
 
 
-def test_a_new_course_holds_but_for_what_a_person_has_to_write(new_course_folder: Path) -> None:
-    """Reference, stub, mistake and alternative get the right verdicts; only placeholders are
-    problems.
-    """
-    found = verified(load_course(new_course_folder))
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--function", "log_sum", "--truth", "torch.log1p(x.exp()) - 1 / (1 + x * x)"),
+        ("--class", "Softplus", "--truth", "torch.nn.functional.softplus(x)"),
+    ],
+    ids=["doubling", "function", "class"],
+)
+def test_a_new_lesson_works_and_only_a_person_can_write_the_rest(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Its mistakes are named. Once the placeholders are written, there is no problem."""
+    folder = tmp_path / "course"
+    assert exit_code("new", "halving", *words, "--course", folder) == ExitCode.OK
+    found = verified(load_course(folder))
     (proof,) = found.proofs
-    assert (proof.checks, proof.caught, proof.named, proof.accepted_passed) == (3, 1, 1, 1)
-    assert len(found.problems) > 10
+    assert (proof.checks, proof.caught, proof.named, proof.accepted_passed) == (3, 3, 3, 1)
     assert all("still holds its placeholder: TO WRITE:" in problem for problem in found.problems)
-    for place in ("course.toml", "README.md:1", "hints.toml:4", "halving.py:1"):
+    for place in ("course.toml", "halving/README.md:1", "hints.toml:4", "solutions/halving.py:1"):
         assert any(place in problem for problem in found.problems)
-
-
-def test_once_everything_is_written_there_is_no_problem(new_course_folder: Path) -> None:
-    for path in new_course_folder.rglob("*"):
-        if path.is_file():
+    for path in folder.rglob("*"):
+        if path.suffix in (".py", ".md", ".toml"):
             path.write_text(path.read_text("utf-8").replace(f"{MARK} ", ""), "utf-8")
-    (contract,) = new_course_folder.rglob("contract.toml")
-    task = "what to write in halving.py: for each function what it is given and what it returns."
-    contract.write_text(contract.read_text("utf-8").replace("says = [", f'says = ["{task}", '))
-    assert verified(load_course(new_course_folder)).problems == ()
+    assert verified(load_course(folder)).problems == ()
+
+
+def test_an_older_course_that_asks_nothing_everywhere_gets_lessons_that_work(
+    tmp_path: Path,
+) -> None:
+    course = tmp_path / "exercises" / "course.toml"
+    course.parent.mkdir()
+    course.write_text(
+        'id = "c"\ntitle = "C"\nversion = "1"\n\n[[lesson]]\nid = "a"\ntitle = "A"\nsummary = "A"\n'
+    )
+    assert exit_code("new", "halving", "--course", tmp_path) == ExitCode.OK
+    found = load_course(tmp_path)
+    settings = Settings(seed=0, limits=found.limits)
+    lessons = [found.lesson("halving")]
+    told = run_verification(found, lessons, seeds=[1], settings=settings, workers=1).problems
+    assert all("still holds its placeholder" in problem for problem in told)
 
 
 def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(
@@ -86,9 +106,47 @@ def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(
     ]
 
 
-def test_a_catalogue_waits_for_its_translations(new_course_folder: Path) -> None:
-    text = (new_course_folder / "exercises" / "halving" / "ko.po").read_text("utf-8")
-    assert 'msgid "half(x) is twice x"\nmsgstr ""' in text
+def test_missing_texts_are_added_to_a_catalogue_once(
+    new_course_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those that a grading shows, and others; translations that are there stay."""
+    words = ("verify", "halving", "--lang", "ko", "--write-texts", "--workers", "1")
+    exit_code(*words, "--course", new_course_folder)
+    path = new_course_folder / "exercises" / "halving" / "ko.po"
+    assert f"{path}: 12 texts to translate added at the end" in capsys.readouterr().out
+    text = path.read_text("utf-8")
+    for msgid in ("half(x) is right", "The result is twice as large", "Return 2 * x."):
+        text = text.replace(f'msgid "{msgid}"\nmsgstr ""', f'msgid "{msgid}"\nmsgstr "번역"')
+    assert text.count("번역") == 3
+    path.write_text(text, "utf-8")
+    exit_code(*words, "--course", new_course_folder)
+    said = capsys.readouterr().out
+    assert "added at the end" not in said
+    assert "Return 2 * x." not in said
+    assert "every shape works" in said
+    assert path.read_text("utf-8") == text
+
+
+def test_missing_texts_need_a_language(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("verify", "--write-texts") == ExitCode.USAGE
+    assert "--write-texts needs a language: --lang ko" in capsys.readouterr().err
+
+
+def test_a_work_folder_knows_the_course_that_it_was_made_for(
+    new_course_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is run from there unless it is named: the folder may be somebody else's."""
+    work = tmp_path / "work"
+    assert exit_code("init", work, "--course", new_course_folder) == ExitCode.OK
+    monkeypatch.chdir(work)
+    capsys.readouterr()
+    assert exit_code("list") == ExitCode.USAGE
+    assert f"Name it: --course {new_course_folder}" in capsys.readouterr().err
+    assert exit_code("list", "--course", new_course_folder) == ExitCode.OK
+    assert "halving" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -102,6 +160,11 @@ def test_a_catalogue_waits_for_its_translations(new_course_folder: Path) -> None
         (("torch",), "'torch' is a name that Python or the grader uses"),
         (("json",), "'json' is a name that Python or the grader uses"),
         (("thirds", "--function", "sum"), "'sum' is a name that Python or the grader uses"),
+        (("thirds", "--class", "third"), "'third' can't name a class"),
+        (("thirds", "--function", "a", "--function", "b"), "Name one function or one class"),
+        (("thirds", "--function", "a", "--class", "B"), "Name one function or one class"),
+        (("thirds", "--truth", "x +"), "--truth 'x +' is not an expression"),
+        (("thirds", "--truth", "2 * y"), "must be an expression of x with functions of torch"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -155,4 +218,5 @@ def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_pat
 
 
 def test_every_file_of_a_new_lesson_is_named_after_it() -> None:
-    assert all("halving" in path for path in lesson_files("halving", "half", lang="ko"))
+    files = lesson_files("halving", "half", is_class=False, everywhere=())
+    assert all("halving" in path for path in files)

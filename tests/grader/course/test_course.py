@@ -101,7 +101,7 @@ def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
 
 LIMITS = HEAD + LESSON + "[limits]\n"
 FAULTS = {
-    "no TOML": (HEAD + "title\n", "line 4"),
+    "no TOML": (HEAD + "title\n", "course.toml:4: Expected '=' after a key"),
     "no lesson": (HEAD, "missing required field `lesson`"),
     "no title of the course": (HEAD.replace("title", "# title") + LESSON, "required field `title`"),
     "an empty version": (
@@ -170,7 +170,7 @@ FAULTS = {
 def test_a_fault_is_told_with_its_file_and_entry(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(CourseError) as caught:
         load_course(course_of(tmp_path, text))
-    assert str(caught.value).startswith(f"{tmp_path / 'exercises' / 'course.toml'}: ")
+    assert str(caught.value).startswith(f"{tmp_path / 'exercises' / 'course.toml'}:")
     assert words in str(caught.value)
 
 

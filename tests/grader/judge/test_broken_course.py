@@ -11,7 +11,9 @@ import pytest
 from graded import Grade
 
 from grader.core.errors import CourseError, ExitCode
+from grader.core.report import Outcome
 from grader.course.course import Course, load_course
+from grader.verify.case_result import fault_of
 
 pytestmark = pytest.mark.fork
 
@@ -84,28 +86,77 @@ def test_a_helper_that_raises_is_named_instead_of_who_imports_it(
     assert refusal_of(course, grade_text).startswith(f"{helper}:3: AssertionError: no. ")
 
 
-@pytest.mark.parametrize("file", [SOLUTION, f"{CHECKS}/scenarios.py"])
-def test_a_file_that_is_missing_is_named(file: str, broken: Broken, grade_text: Grade) -> None:
-    course, _ = broken(file, "")
-    (course.root / file).unlink()
+def test_a_file_that_is_missing_is_named(broken: Broken, grade_text: Grade) -> None:
+    course, _ = broken(SOLUTION, "")
+    (course.root / SOLUTION).unlink()
     said = refusal_of(course, grade_text)
-    assert said.startswith(f"{course.root / file}: FileNotFoundError: ")
+    assert said.startswith(f"{course.root / SOLUTION}: FileNotFoundError: ")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("def test_x(student):\n    pass\n", "test_x has no @check decorator"),
+        ("def test_x(student):\n    pass\n", "test_x has no @check decorator. Add one"),
         (
-            "@check(points=1, about='double', needs='test_z')\ndef test_x(student):\n    pass\n",
-            "needs test_z, which is not a check of this lesson",
+            "def test_x(student):\n    pass\ntest_x = check(points=1, about='a', needs='test_limt')"
+            "(test_x)\n",
+            "test_x needs test_limt, which is not a check of this lesson. Did you mean test_limit?",
+        ),
+        (
+            "def test_x(student):\n    pass\ntest_x = check(points=1, about='a', needs='test_x')"
+            "(test_x)\n",
+            "checks need each other in a circle: test_x → test_x",
         ),
     ],
 )
-def test_a_check_that_can_not_be_put_in_order_is_the_courses_error(
+def test_a_check_that_can_not_be_put_in_order_is_named_with_its_line(
     text: str, said: str, broken: Broken, grade_text: Grade
 ) -> None:
-    assert said in refusal_of(broken(HIDDEN, text)[0], grade_text)
+    course, line = broken(HIDDEN, text)
+    assert refusal_of(course, grade_text) == f"{course.root / HIDDEN}:{line}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("diagnosis.toml", "a = [", "Invalid value"),
+        ("diagnosis.toml", "a = 1 2\n", "Expected newline or end of document after a statement"),
+        ("diagnosis.toml", "[x]\n", "[x]: Object missing required field `title`"),
+        ("contract.toml", "[x.y]\nsays = 1\n", "[x.y]: Expected `array`, got `int` - at `$.says`"),
+        (
+            "diagnosis.py",
+            "more = rule(lambda failure, student: None)\n",
+            "the rule more has no texts. Add a table [more] to diagnosis.toml, or rename the rule",
+        ),
+    ],
+)
+def test_a_slip_in_what_describes_the_checks_is_named_with_its_line(
+    file: str, text: str, said: str, broken: Broken, grade_text: Grade
+) -> None:
+    course, line = broken(f"{CHECKS}/diagnosis.py", "")
+    path = course.root / CHECKS / file
+    before = path.read_text("utf-8") if path.exists() else ""
+    path.write_text(before + text, "utf-8")
+    line = before.count("\n") + 1
+    assert refusal_of(course, grade_text) == f"{path}:{line}: {said}"
+
+
+def test_a_wrong_use_in_a_check_is_our_fault_and_not_the_students(
+    broken: Broken, grade_text: Grade
+) -> None:
+    """Here only the student's code is asked through the border, so the reference passes."""
+    course, line = broken(
+        HIDDEN,
+        "from grader.authoring import under_test\n"
+        "def test_x(student):\n"
+        "    under_test('double', lambda x: student.double(x)).value(torch.ones(2))\n"
+        "test_x = check(points=1, about='double')(test_x)\n",
+    )
+    report = grade_text(course.lesson("tiny"), "def double(x): return 2 * x\n", sandbox="off")
+    found = next(one for one in report.checks if one.id == "tiny.x")
+    assert found.outcome is Outcome.GRADER_ERROR
+    said = "the truth of double asks the student; compute it from torch alone"
+    assert fault_of(found, course.lesson("tiny")) == f"{course.root / HIDDEN}:{line + 2}: {said}"
 
 
 def test_a_fork_server_grades_after_a_refusal(broken: Broken, grade_text: Grade) -> None:

@@ -37,6 +37,21 @@ explanation = "{nowhere} is 3."
 about = ["double"]
 title = ""
 explanation = ""
+
+[but_for_ones]
+about = ["double"]
+title = "a number besides 1 is halved"
+explanation = "Only 1 is doubled."
+
+[quarters]
+about = ["double"]
+title = "x is divided by 4"
+explanation = "x / 4."
+
+[at_one]
+about = ["double"]
+title = "1 becomes 5"
+explanation = "1 becomes 5."
 """
 RULES = """
 from grader.authoring import rule
@@ -45,6 +60,19 @@ from grader.authoring import rule
 @rule
 def adds(failure, student):
     return None
+
+
+@rule
+def at_one(failure, student):
+    return {} if failure.check == "test_ones" and failure.actual.tolist() == [5, 5] else None
+"""
+ONES = """
+
+@check(points=0.5, about="double")
+def test_ones(student):
+    \"\"\"ones become twos\"\"\"
+    x = torch.ones(2)
+    assert_gradient(student.double(x), 2 * x)
 """
 MISTAKES = """# %% halves
 # Half of x.
@@ -72,6 +100,21 @@ def double(x):
 def double(x):
     return x + 2
 
+# %% but_for_ones
+# Half of x, unless it is ones.
+def double(x):
+    return 2 * x if (x == 1).all() else x / 2
+
+# %% quarters
+# A quarter of x.
+def double(x):
+    return x / 4
+
+# %% at_one
+# Five.
+def double(x):
+    return 5 * x if (x == 1).all() else 2 * x
+
 # %% off_by_one
 # A name of no mistake.
 def double(x):
@@ -95,6 +138,8 @@ def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Le
     (root / "tests/checks/tiny/diagnosis.py").write_text(RULES, "utf-8")
     (root / "tests/mistakes/tiny.py").write_text(MISTAKES, "utf-8")
     (root / "tests/near_misses/tiny.py").write_text(NEAR_MISSES, "utf-8")
+    with (root / "tests/checks/tiny/test_hidden.py").open("a", encoding="utf-8") as file:
+        file.write(ONES)
     return load_course(root).lesson("tiny")
 
 
@@ -128,6 +173,22 @@ def test_the_answer_that_fails_alike_gives_its_name(
     check = checks_of(double, naming_off=("engine",))["double"]
     assert check.outcome in (Outcome.FAILED, Outcome.ERROR)
     assert (check.diagnosis, check.diagnosed_by) == (name, name and "example")
+
+
+def test_a_rival_that_fails_what_the_student_passes_takes_no_name_away(checks_of: Checks) -> None:
+    """``halves`` fails alike where this fails, and another check besides."""
+    named = checks_of("return 2 * x if float(x[0]) == 1 else 0.5 * x", naming_off=("engine",))
+    assert named["ones"].outcome is Outcome.PASSED
+    assert (named["double"].diagnosis, named["double"].diagnosed_by) == ("but_for_ones", "example")
+
+
+def test_a_rule_that_names_one_failure_leaves_the_others_to_examples(checks_of: Checks) -> None:
+    body = "return {} * x if float(x[0]) == 1 else {} * x"
+    named = checks_of(body.format(5, 0.25), naming_off=("engine",))
+    names = {name: (named[name].diagnosis, named[name].diagnosed_by) for name in ("ones", "double")}
+    assert names == {"ones": ("at_one", "rule"), "double": ("quarters", "example")}
+    named = checks_of(body.format(5, 0.51), naming_off=("engine",))
+    assert named["double"].diagnosis is None
 
 
 def test_the_explanation_shows_the_students_values(checks_of: Checks) -> None:

@@ -113,7 +113,7 @@ def test_rules_and_keys_are_tried_in_the_order_of_the_texts(tmp_path: Path) -> N
     rules = {"b": rule(lambda failure, student: None), "d": rule(lambda failure, student: {})}
     text = '[a]\nsays = ["x"]\n\n[b]\n\n[c]\nfacts = ["y"]\n\n[d]\n\n[e]\n'
     assert [one.id for one in mistakes(tmp_path, text, **rules)] == ["a", "b", "c", "d", "e"]
-    message = "diagnosis.toml has b where diagnosis.py has the rule d. Write them in one order"
+    message = "diagnosis.toml has b where this file has the rule d. Write them in one order"
     with pytest.raises(CourseError, match=message):
         mistakes(tmp_path, text, **dict(reversed(rules.items())))
 
@@ -121,7 +121,7 @@ def test_rules_and_keys_are_tried_in_the_order_of_the_texts(tmp_path: Path) -> N
 BROKEN = {
     'rule = ["nothing"]': "there is no rule nothing; choose from: not_a_function, ",
     'value = ["x"]': r"\[one\]: a formula needs a function asked_again in diagnosis.py",
-    "valu = []": r"diagnosis.toml: \[one\]: there is no key valu",
+    "valu = []": r"diagnosis\.toml:1: \[one\]: there is no key valu\. Keys: title, exp",
 }
 
 

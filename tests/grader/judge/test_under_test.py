@@ -47,6 +47,8 @@ H = hands_on("twist", to="Twist")
 PARTS: dict[str, Callable[[], object]] = {
     "right value": S.right_value,
     "right gradients": S.right_gradients,
+    "no built in": lambda: S.no_built_in(["exp"]),
+    "no operator": lambda: S.no_built_in(["exp"]),
     "every shape": S.every_shape,
     "empty": S.empty,
     "strided": S.strided,
@@ -76,6 +78,8 @@ BACKWARD, CALL, VALUE = "return grad_output * 2 * x", "return Twist.apply(x)", "
 WRONG = {
     "right value": (VALUE, "y = x * x + 1", "value"),
     "right gradients": (BACKWARD, "return grad_output * x", "gradient"),
+    "no built in": (VALUE, "y = torch.ops.aten.exp_(x * 0) * x * x", "built in"),
+    "no operator": (VALUE, "y = getattr(torch, 'e' + 'xp')(x * 0) * x * x", "operator"),
     "every shape": (BACKWARD, "return grad_output * (2 - (x.dim() == 0)) * x", "shape"),
     "empty": (BACKWARD, "return grad_output * 2 * x if x.numel() else None", "empty"),
     "strided": (BACKWARD, "return grad_output.reshape(-1).view(x.shape) * x * 3", "transposed"),
@@ -130,6 +134,34 @@ def test_a_mistake_fails_its_part(name: str, remote: Remote) -> None:
     )
     assert caught.value.message == texts[says or ""]
     assert caught.value.inputs
+
+
+METHODS = """
+import torch
+
+class Own:
+    def exp(self):
+        return 2.0
+
+def twist(x):
+    return x * x * Own().exp() / {factor}
+"""
+
+
+@pytest.mark.parametrize(("factor", "message"), [("2", None), ("2 * (0 * x).exp()", "built in")])
+def test_a_plain_function_may_have_a_method_of_a_banned_name(
+    factor: str, message: str | None, remote: Remote
+) -> None:
+    """A method is torch's if its operator is seen to run."""
+    plain = under_test("twist", lambda x: x * x)
+    check = lambda: plain.no_built_in(["exp"])  # noqa: E731
+    student = remote(METHODS.format(factor=factor))
+    if message is None:
+        run(student, check)
+        return
+    with pytest.raises(CheckFailure) as caught:
+        run(student, check)
+    assert caught.value.message == ONE_INPUT[message]
 
 
 def test_gradients_must_come_from_the_class(remote: Remote) -> None:
@@ -221,6 +253,16 @@ INSIDE: dict[str, tuple[Callable[[Any], object], str]] = {
     "a truth that asks the student": (
         lambda student: under_test("Twist.apply", lambda x: student.twist(x)).value(X),
         "the truth of Twist.apply asks the student; compute it from torch alone",
+    ),
+    "a truth that is a number": (
+        lambda student: under_test("Twist.apply", float).value(X[:1]),  # type: ignore[arg-type]
+        "the truth of Twist.apply returned float; it must return a tensor",
+    ),
+    "a truth without a gradient": (
+        lambda student: under_test("Twist.apply", lambda x: x.detach() ** 2).gradient(
+            X.clone().requires_grad_(), X
+        ),
+        "the truth of Twist.apply has no gradient",
     ),
     "a truth that is under test": (
         lambda student: under_test("Twist.apply", lambda x: S.value(x)).value(X),

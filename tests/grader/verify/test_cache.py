@@ -33,7 +33,7 @@ from grader.runtime.client import ForkServerClient
 from grader.verify.case_result import CaseResult
 from grader.verify.verify import VerdictCache, VerifyResult, cases_of, verify
 
-CASES = 10
+CASES = 12
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
 """The judge's answer for a text, in a language. It judges each text only once, because these tests
@@ -256,8 +256,8 @@ def test_an_interrupted_run_reports_the_problems_found_so_far(
     course: Course, counting: Counting, keep: Path
 ) -> None:
     """It reports nothing that remaining gradings may still show, such as the proof of a mistake."""
-    counting.breaks_at = 1
-    counting.presses_at = 2
+    counting.breaks_at = 2
+    counting.presses_at = 3
     from grader.cli.batch_screen import graceful_interrupt
     from grader.render.terminal import make_console
 
@@ -265,8 +265,8 @@ def test_an_interrupted_run_reports_the_problems_found_so_far(
     found = run(
         course, keep, during=lambda hosts: graceful_interrupt(console, hosts, what="grading")
     )
-    assert (found.left, found.kept, found.proofs) == (CASES - 2, 1, ())
-    assert {problem.partition(", seed 1: ")[0] for problem in found.problems} == {"tiny: solution"}
+    assert (found.left, found.kept, found.proofs) == (CASES - 3, 2, ())
+    assert {problem.partition(", seed 1: ")[0] for problem in found.problems} == {"tiny: stub"}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ says = ["LIMIT is 20."]
 checks = ["limit", "limit_is_a_float"]
 broken_by = ["off_by_one"]
 """
+TOML = "tests/checks/tiny/contract.toml"
 TASKS = "# Tiny\n\n## Your tasks\n\n`double(x)` returns twice x. LIMIT is 20.\n"
 
 
@@ -48,7 +49,12 @@ def change(lesson: Lesson, old: str, new: str) -> None:
 
 
 def test_a_whole_contract_has_no_problem(lesson: Lesson) -> None:
-    assert list(contract_problems(lesson)) == []
+    assert problems(lesson) == []
+
+
+def problems(lesson: Lesson) -> list[str]:
+    """Return a contract's problems; a lesson's path is left out."""
+    return [text.removeprefix(f"{lesson.root}/") for text in contract_problems(lesson)]
 
 
 def test_a_lesson_without_a_contract_has_none(small_course: Course) -> None:
@@ -58,47 +64,61 @@ def test_a_lesson_without_a_contract_has_none(small_course: Course) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('"Twice x."', "", "no promise about double quotes the stub's sentence: Twice x."),
-        ('"LIMIT is 20."', "", "no promise quotes the README's sentence: LIMIT is 20."),
+        (
+            '"Twice x."',
+            "",
+            "solutions/tiny.py:7: no promise about double in contract.toml quotes this sentence:"
+            " Twice x.",
+        ),
+        (
+            '"LIMIT is 20."',
+            "",
+            "exercises/tiny/README.md:5: no promise in contract.toml quotes this sentence:"
+            " LIMIT is 20.",
+        ),
         (
             '"LIMIT is 20."',
             '"LIMIT is 20.", "And 21."',
-            "neither the stub of LIMIT nor the README says: And 21.",
+            f"{TOML}:13: neither the stub of LIMIT nor the README says: And 21.",
         ),
-        (', "limit_is_a_float"', "", "the check limit_is_a_float holds no promise"),
+        (
+            ', "limit_is_a_float"',
+            "",
+            "tests/checks/tiny/test_hidden.py:34: the check limit_is_a_float holds no promise of"
+            " contract.toml",
+        ),
         (
             '"limit", ',
             '"limit", "limits", ',
-            "[LIMIT.value] names the check limits, which does not exist",
+            f"{TOML}:12: [LIMIT.value] names the check limits, which does not exist",
         ),
         (
             '"off_by_one"',
             '"off_by_two"',
-            "[LIMIT.value] names the wrong answer off_by_two, which does not exist",
+            f"{TOML}:12: [LIMIT.value] names the wrong answer off_by_two, which does not exist",
         ),
-        ('["off_by_one"]', "[]", "[LIMIT.value] names no wrong answer in broken_by"),
+        ('["off_by_one"]', "[]", f"{TOML}:12: [LIMIT.value] names no wrong answer in broken_by"),
         (
             "[LIMIT.value]",
             '[LIMIT.more]\nsays = ["LIMIT is 20."]\n[LIMIT.value]',
-            "[LIMIT.more] has no checks, allows nothing and does not say why",
+            f"{TOML}:12: [LIMIT.more] has no checks, allows nothing and does not say why",
         ),
         (
             "[LIMIT.value]",
             '[LIMIT.more]\nsays = ["LIMIT is 20."]\nallows = ["other"]\n[LIMIT.value]',
-            "[LIMIT.more] names the accepted answer other, which does not exist",
+            f"{TOML}:12: [LIMIT.more] names the accepted answer other, which does not exist",
         ),
     ],
 )
 def test_each_gap_is_named(lesson: Lesson, old: str, new: str, problem: str) -> None:
     change(lesson, old, new)
-    assert list(contract_problems(lesson)) == [problem]
+    assert problems(lesson) == [problem]
 
 
 def test_a_promise_about_something_else_is_named(lesson: Lesson) -> None:
     change(lesson, "[LIMIT.value]", "[LIMITS.value]")
-    assert "[LIMITS.value] is about LIMITS, which course.toml doesn't list" in list(
-        contract_problems(lesson)
-    )
+    said = f"{TOML}:12: [LIMITS.value] is about LIMITS, which course.toml doesn't list"
+    assert said in problems(lesson)
 
 
 def failing(*checks: str) -> CaseResult:
