@@ -58,6 +58,7 @@ NOT_EXACT = (
 NO_GRAPH = "the penalty does not require grad: the parameters of f can't learn from it"
 BANNED = "{tools} called f; build the derivative from torch.autograd.grad"
 CHANGED_GRAD = "{name}.grad was {held} before the call and is {after} after it"
+CHANGED_START = CHANGED_GRAD + "; x was computed from {name}"
 CHANGED_X = "the call changed the values of x"
 SWITCHED_OFF = "x.requires_grad was True before the call and is False after it"
 CUT_OUT = "x was the result of an operation before the call, and the call cut it from its graph"
@@ -249,9 +250,11 @@ class Asked(InCheck):
                 assert_tensor(seen["x"], x.detach(), CHANGED_X)
                 assert_that(seen["requires_grad"] or not requires_grad, SWITCHED_OFF)
 
-    def require_kept(self, name: str, held: Tensor | None, after: Any) -> None:
+    def require_kept(
+        self, name: str, held: Tensor | None, after: Any, message: str = CHANGED_GRAD
+    ) -> None:
         facts = {"name": name, "held": held, "after": after}
-        assert_equal(after, held, CHANGED_GRAD, facts=facts)
+        assert_equal(after, held, message, facts=facts)
 
     def at_a_result(self) -> None:
         """An x that is computed from another tensor, and stays so."""
@@ -263,7 +266,7 @@ class Asked(InCheck):
             seen = self.observe("afterwards", f, start, held, f.parameters, 2.0, *n)
             self.require(seen["result"], self.truth(f, x, *n), self.wrong)
             assert_that(seen["in_its_graph"], CUT_OUT)
-            self.require_kept("start", held, seen["grad"])
+            self.require_kept("start", held, seen["grad"], CHANGED_START)
 
     # Pictures
 
