@@ -25,6 +25,13 @@ check, and the student's file is::
 
 Checks
 
+``chain``                 what formulas give in turn, many times over: one step in the worker
+
+    >>> values = {"x": student.put(torch.tensor(2.0)), "c": student.put(torch.tensor(3.0))}
+    >>> nodes = chain(["x * c", "x + c"], 2, **values)  # x, and what the formulas give in turn
+    >>> fetch(nodes[-1])
+    tensor(30.)
+
 ``check``                 declare a test as a check: its points, what it is about, what it needs
 
     >>> @check(points=2, about="square", needs="test_value")
@@ -34,6 +41,20 @@ Checks
     ...     (got,) = differentiated(student.square(x), [x], v)
     ...     assert_gradient(got, 2 * x.detach() * v)
     >>> test_gradient(student, draw)
+
+``check_of``              make a check of parts, which are called one after the other
+
+    >>> S = under_test("Square.apply", torch.square)
+    >>> declare = check(points=1, about="Square")
+    >>> test_apart = check_of([S.calls_apart], "calls don't affect each other", declare)
+
+``InCheck``               base of an object whose methods ask the student of the running check
+
+    >>> class Doubles(InCheck):
+    ...     def of_a_sum(self):
+    ...         x = self.draw.tensor(3)
+    ...         assert_tensor(self.student.square(x + x), (2 * x) ** 2)
+    >>> Doubles().of_a_sum()
 
 ``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
 
@@ -49,6 +70,15 @@ Checks
     >>> count, sign = draw.integer(2, 5), draw.choice([-1.0, 1.0])
     >>> f = draw.elementwise()  # a smooth function to pass to the student's code
     >>> strided, shapes, two = draw.noncontiguous(3, 4), draw.shapes(), draw.sample([1, 2, 3], 2)
+
+``Graph``                 a graph that is written once, as PyTorch: ``draw.graph`` makes it
+
+    >>> g = draw.graph("y = 3 * x", "z = y.exp()", x=draw.tensor(3, requires_grad=True))
+    >>> g.lines  # what a failure shows
+    {'y': '3 * x', 'z': 'y.exp()'}
+    >>> (at_x,) = g.gradients("z", torch.ones(3, dtype=torch.float64))
+    >>> [*g.tensors()]
+    ['x', 'y', 'z']
 
 ``Student``               the type of the fixtures ``student`` and ``reference``
 
@@ -67,6 +97,13 @@ Checks
     >>> f = program(lambda x: x.sin() * 2)  # crosses the border as a graph of operations
     >>> f(torch.tensor(0.0))
     tensor(0.)
+
+``formula``               the same, from its text, which a failure shows
+
+    >>> f = formula("x * y + 1", "x y")
+    >>> f(torch.tensor(2.0), torch.tensor(3.0))
+    tensor(7.)
+    >>> f = draw.formula("{a} * x**3", "({a} * x).exp()")  # one of these, with a drawn number
 
 ``fetch``                 the values of remote objects: what a student's object holds
 
@@ -110,6 +147,12 @@ A function under test
 
     >>> step = declared(lambda x: (x > 0).to(x.dtype), torch.ones_like)
     >>> S = under_test("Step.apply", step)
+
+``differences``           a truth: the slopes of a function over a step of each element
+
+    >>> differences(torch.square, torch.tensor([1.0, 2.0]), 0.0, 0.5)
+    tensor([[2.5000, 0.0000],
+            [0.0000, 4.5000]])
 
 Assertions
 
@@ -240,6 +283,15 @@ Figures
     >>> x = torch.ones(1)
     >>> with drawing(lambda: plot_figure(student.square, torch.square, x, over=(-3, 3))):
     ...     assert_tensor(student.square(x), torch.ones(1))
+
+``error_panel``           how far finite differences are from the slopes, for steps of many sizes
+
+    >>> def call(step):
+    ...     return (torch.tensor(3.0 + step),)
+    >>> exact = torch.tensor(9.0)
+    >>> drawn = error_panel(
+    ...     "off by", student.square, call, lambda step: exact + step, exact, x="step"
+    ... )
 
 ``gradients_figure``      a figure: the graph of z, with the gradients at named tensors
 
@@ -425,6 +477,7 @@ from grader.judge.checks import (
     assert_that,
     assert_tuple,
     check,
+    check_of,
     fail,
     import_helpers,
     is_number,
@@ -464,11 +517,14 @@ from grader.judge.figures import (
     prediction_figure,
     short_repr,
 )
+from grader.judge.formulas import differences, error_panel, formula
 from grader.judge.function_rules import ends_in_return, function_rule, methods
+from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
+from grader.judge.running_check import InCheck
 from grader.judge.under_test import hands_on, under_test
 from grader.judge.under_test.calls import assert_worst, differentiated
 from grader.judge.under_test.tested import declared

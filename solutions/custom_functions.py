@@ -14,23 +14,7 @@ from torch.autograd import Function
 
 
 class Add(Function):
-    """The sum x + y of two tensors, element by element.
-
-    The rules below hold for Mul, Pow (where y is named q) and BroadcastMul
-    too. Both inputs are float32 or both are float64. They have the same shape
-    (except in BroadcastMul). Every shape works, including 0-d, empty and
-    transposed tensors. The result and the gradients have the dtype of x, and
-    are right to 8 digits in float64, to 4 in float32. The numbers in
-    grad_output are finite, and may all be 0.
-
-    x, y and grad_output belong to the caller: do not write into them. Calls
-    must not affect each other. If x or y is changed in place, later calls use
-    the new values. For an earlier call, backward then raises an error, or is
-    right for the old values. backward may run several times for one call. You
-    may split forward into forward(x, y) and setup_context(ctx, inputs,
-    output). backward may return None only for an input that does not require
-    grad.
-    """
+    """The sum x + y of two tensors of one shape and dtype."""
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
@@ -41,8 +25,7 @@ class Add(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and y as a tuple, for any
-        grad_output.
+        """Return the gradients with respect to x and y as a tuple.
 
         grad_output is the gradient with respect to the result.
         """
@@ -52,12 +35,13 @@ class Add(Function):
 
 
 class Mul(Function):
-    """The product x * y, element by element. Factors may be 0."""
+    """The product x * y of two tensors of one shape and dtype."""
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save the tensors that backward needs with
-        ctx.save_for_backward.
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
         """
         # solution
         ctx.save_for_backward(x, y)
@@ -66,8 +50,7 @@ class Mul(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and y as a tuple, for any
-        grad_output.
+        """Return the gradients with respect to x and y as a tuple.
 
         grad_output is the gradient with respect to the result.
         """
@@ -78,16 +61,16 @@ class Mul(Function):
 
 
 class Pow(Function):
-    """The power x ** q of two tensors, element by element.
+    """The power x ** q of two tensors of one shape and dtype.
 
-    x is between 0.0001 and 10,000, and q is between -3 and 3. q may be 0 or
-    close to 0.
+    x is positive; q may be 0, close to 0 or negative.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor, q: Tensor) -> Tensor:
-        """Return x ** q. Save the tensors that backward needs with
-        ctx.save_for_backward.
+        """Return x ** q.
+
+        Save what backward needs with ctx.save_for_backward.
         """
         # solution
         ctx.save_for_backward(x, q)
@@ -96,8 +79,7 @@ class Pow(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and q as a tuple, for any
-        grad_output.
+        """Return the gradients with respect to x and q as a tuple.
 
         grad_output is the gradient with respect to the result.
         """
@@ -113,12 +95,9 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
     """Return a callable that returns what function.apply returns for the same
     arguments.
 
-    function is any class derived from Function. Its apply takes one or more
-    arguments, tensors or other objects, and returns a tensor or a tuple of one
-    or more tensors. Arguments are passed by position, and reach forward
-    unchanged. The graph is that of apply; under torch.no_grad() there is none.
-    as_callable itself does not run the Function. Several callables can be used
-    side by side.
+    function is any class derived from Function: with one argument or more,
+    which may be tensors or other objects. as_callable itself does not run it.
+    Several callables can be used side by side.
     """
 
     # solution
@@ -132,14 +111,13 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
 class BroadcastMul(Function):
     """Bonus: the product x * y of two tensors whose shapes broadcast, such as
     (3, 4) and (4,).
-
-    No dimension has size 0 in one of them and size 1 in the other.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y. Save the tensors that backward needs with
-        ctx.save_for_backward.
+        """Return x * y.
+
+        Save what backward needs with ctx.save_for_backward.
         """
         # solution
         ctx.save_for_backward(x, y)

@@ -10,26 +10,17 @@ from torch import Tensor
 
 
 class Sigmoid(torch.autograd.Function):
-    """The logistic function s(x) = 1 / (1 + exp(-x)), element by element.
+    """Compute the logistic function s(x) = 1 / (1 + exp(-x)) elementwise.
 
-    x is a float32 or float64 tensor of any shape. Its elements are between
-    -10,000 and 10,000, and grad_output is finite. Rounding may change values
-    by up to 1e-8 in float64 and 1e-6 in float32, and gradients by that number
-    times the largest absolute value in grad_output. Use no built-in that
-    computes a sigmoid, such as logsigmoid, softmax, silu, glu, mish or a cross
-    entropy. Calls of Sigmoid.apply and of sigmoid must not affect each other.
-    You may split forward into forward(x) and setup_context(ctx, inputs,
-    output).
+    x is from -10,000 to 10,000. Compute s(x) from exp or tanh; built-ins that
+    compute a sigmoid, such as logsigmoid and softmax, are not allowed.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return s(x), with the shape and dtype of x.
+        """Return s(x).
 
-        Save what backward needs with ctx.save_for_backward. If x or the result
-        is changed in place before backward, torch raises an error, or backward
-        is right for the old x. Leave x, x.requires_grad and x.grad as they
-        were.
+        Save every tensor that backward needs with ctx.save_for_backward.
         """
         # solution
         y = 1 / (1 + torch.exp(-x))
@@ -42,9 +33,7 @@ class Sigmoid(torch.autograd.Function):
         """Return the gradient with respect to x; grad_output is the gradient
         with respect to s(x).
 
-        Use a formula that you derived, not autograd or small steps of x. For x
-        between -2 and 2 in float64, each element of the gradient must even be
-        right to 12 digits. Leave grad_output as it was.
+        Use a formula that you derived, not autograd or small steps of x.
         """
         # solution
         (y,) = ctx.saved_tensors
@@ -53,9 +42,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """Return Sigmoid.apply(x). Leave x, x.requires_grad and x.grad as they
-    were.
-    """
+    """Return Sigmoid.apply(x)."""
     # solution
     return Sigmoid.apply(x)
     # end solution

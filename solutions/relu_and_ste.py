@@ -9,19 +9,11 @@ from torch import Tensor
 
 
 class MyReLU(torch.autograd.Function):
-    """The rectifier max(x, 0), element by element.
-
-    x is a float32 or float64 tensor of any shape. The elements of x and
-    grad_output are 0 or have an absolute value from 1e-30 to 1e30. Calls must
-    not affect each other, and backward must be able to run again on a retained
-    graph. The caller changes neither x nor the result between forward and
-    backward. You may split forward into forward(x) and setup_context(ctx,
-    inputs, output).
-    """
+    """Compute the rectifier max(x, 0) elementwise."""
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return max(x, 0), in the shape and dtype of x. Leave x as it was."""
+        """Return max(x, 0)."""
         # solution
         ctx.save_for_backward(x)
         return x.clamp(min=0)
@@ -29,11 +21,10 @@ class MyReLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x.
+        """Return the gradient with respect to x; grad_output is the gradient
+        with respect to max(x, 0).
 
-        grad_output is the gradient with respect to max(x, 0). Where x is
-        exactly 0, the slope must be 0 or 1, whatever grad_output is. Leave
-        grad_output as it was.
+        Where x is exactly 0, the slope is 0 or 1, whatever grad_output is.
         """
         # solution
         (x,) = ctx.saved_tensors
@@ -42,64 +33,47 @@ class MyReLU(torch.autograd.Function):
 
 
 def relu(x: Tensor) -> Tensor:
-    """Return MyReLU.apply(x): autograd must call MyReLU.backward. Leave x as
-    it was.
-    """
+    """Return MyReLU.apply(x)."""
     # solution
     return MyReLU.apply(x)
     # end solution
 
 
 class STE(torch.autograd.Function):
-    """The straight-through estimator: a step whose declared gradient is that
-    of the identity.
-
-    The rules for inputs, calls and styles are those of MyReLU.
+    """Compute a step whose declared gradient is that of the identity: the
+    straight-through estimator.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x > 0, and 0 elsewhere, with the shape and dtype of
-        x.
-
-        Leave x as it was.
-        """
+        """Return 1 where x > 0, and 0 elsewhere."""
         # solution
         return (x > 0).to(x.dtype)
         # end solution
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x as if forward had returned x.
-
-        Leave grad_output as it was.
-        """
+        """Return the gradient at x, as if forward had returned x."""
         # solution
         return grad_output
         # end solution
 
 
 def binarize(x: Tensor) -> Tensor:
-    """Return STE.apply(x), which calls STE.backward. Leave x as it was."""
+    """Return STE.apply(x)."""
     # solution
     return STE.apply(x)
     # end solution
 
 
 class ClippedSTE(torch.autograd.Function):
-    """Bonus: the step of STE, with a gradient that passes only where -1 <= x
-    <= 1.
-
-    The rules for inputs, calls and styles are those of MyReLU.
+    """Bonus: compute the step of STE, with a gradient that passes only where
+    -1 <= x <= 1.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x > 0, and 0 elsewhere, with the shape and dtype of
-        x.
-
-        Leave x as it was.
-        """
+        """Return 1 where x > 0, and 0 elsewhere."""
         # solution
         ctx.save_for_backward(x)
         return (x > 0).to(x.dtype)
@@ -107,9 +81,7 @@ class ClippedSTE(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return grad_output where -1 <= x <= 1, and 0 elsewhere. Leave
-        grad_output as it was.
-        """
+        """Return grad_output where -1 <= x <= 1, and 0 elsewhere."""
         # solution
         (x,) = ctx.saved_tensors
         return grad_output * (x.abs() <= 1)

@@ -9,18 +9,12 @@ from torch import Tensor
 
 
 def tensor_state(t: Tensor) -> dict:
-    """Return a dictionary that describes t, with these five entries.
+    """Return a dictionary that describes t, with five entries.
 
-    "requires_grad", "is_leaf" and "retains_grad" hold the bools of the
-    attributes with these names. "grad_fn" is the name of the type of t's node,
-    such as "PowBackward0", or None if t has no node. "grad" is a copy of the
-    gradient that t holds, with its shape and dtype, or None if t holds none.
-    Writing into the copy does not change t.grad, and writing into t.grad does
-    not change the copy.
-
-    t is any dense tensor, of any shape and dtype, before or after a backward.
-    Raise no warning, even if t is an intermediate result that does not retain
-    its gradient. t stays as it was, and t.grad stays the same tensor.
+    "requires_grad", "is_leaf" and "retains_grad" are t's attributes of these
+    names. "grad_fn" is the name of the type of t's node, or None. "grad" is a
+    copy of the gradient that t holds, or None. Raise no warning, even if t is
+    an intermediate result that does not retain its gradient.
     """
     # solution
     holds_grad = (t.is_leaf or t.retains_grad) and t.grad is not None
@@ -38,11 +32,8 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     """Run backward from z and return the gradient of z with respect to each
     tensor, as a list in the order of tensors.
 
-    z is a 0-d tensor with a graph. tensors is a list of one or more different
-    tensors that require grad and that z depends on: leaves, intermediate
-    results, z itself. Each gradient has the shape and dtype of its tensor, and
-    is right to 8 digits in float64, 4 in float32 and 2 in bfloat16. What .grad
-    of a tensor held before, even inf or NaN, is not part of the result.
+    z is a 0-d tensor. tensors are different leaves and intermediate results
+    that z depends on; z itself can be among them.
     """
     # solution
     for t in tensors:

@@ -14,10 +14,9 @@ class Value:
     """A number that records how it was computed.
 
     data is the number, and grad is a number that starts at 0.0. Every
-    operation returns a new Value each time, also a + 0, and leaves data and
-    grad of its inputs as they were. In + - * / one of the two operands may be
-    a plain int or float, on either side. Operations and their derivatives also
-    work where data is 0.
+    operation returns a new Value and leaves data and grad of its inputs as
+    they were. In + - * / one operand may be a plain int or float, on either
+    side.
     """
 
     def __init__(self, data: float) -> None:
@@ -77,37 +76,33 @@ class Value:
         # end solution
 
     def __truediv__(self, other: Value | float) -> Value:
-        """Return self / other. other is not zero."""
+        """Return self / other."""
         # solution
         return self * as_value(other) ** -1
         # end solution
 
     def __rtruediv__(self, other: float) -> Value:
-        """Return other / self, for a plain number other. self is not zero."""
+        """Return other / self, for a plain number other."""
         # solution
         return self**-1 * other
         # end solution
 
     def __pow__(self, exponent: float) -> Value:
-        """Return self ** exponent, for a plain int or float exponent.
-
-        The power and its derivative are finite real numbers. 0 ** 0 does not
-        occur.
-        """
+        """Return self ** exponent, for a plain int or float exponent."""
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
         return result(self.data**exponent, (self, slope))
         # end solution
 
     def exp(self) -> Value:
-        """Return e ** self, which is finite."""
+        """Return e ** self."""
         # solution
         value = math.exp(self.data)
         return result(value, (self, value))
         # end solution
 
     def log(self) -> Value:
-        """Return the natural logarithm of self, which is positive."""
+        """Return the natural logarithm of self."""
         # solution
         return result(math.log(self.data), (self, 1.0 / self.data))
         # end solution
@@ -137,17 +132,8 @@ class Value:
         was computed from.
 
         A leaf is a Value that the caller made with Value(data). The derivative
-        is added to what the grad holds already. A leaf can be the root: its
-        grad, 0.0 before, is 1 afterwards. What the grads of results hold
-        afterwards is up to you.
-
-        A chain of 10,000 operations works. The work does not grow with the
-        number of paths: there are 2**40 paths after x = x + x has run forty
-        times.
-
-        backward runs once for each result, before any data changes. If it runs
-        on two results, their graphs share only leaves. Before backward, the
-        caller does not set the grad of a result or of the root.
+        is added to what its grad holds already. A chain of 10,000 operations
+        works, and the work does not grow with the number of paths.
         """
         # solution
         self.grad = 1.0
@@ -160,9 +146,8 @@ class Value:
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from.
 
-    Do so whatever grad held before, and also where the derivative of root is
-    0. It also works after root.backward(). Other Values keep their grad, and
-    no data changes. A chain of 10,000 operations works, and the work does not
+    It also works after root.backward(). Other Values keep their grad, and no
+    data changes. A chain of 10,000 operations works, and the work does not
     grow with the number of paths.
     """
     # solution

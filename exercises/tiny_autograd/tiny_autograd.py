@@ -14,10 +14,9 @@ class Value:
     """A number that records how it was computed.
 
     data is the number, and grad is a number that starts at 0.0. Every
-    operation returns a new Value each time, also a + 0, and leaves data and
-    grad of its inputs as they were. In + - * / one of the two operands may be
-    a plain int or float, on either side. Operations and their derivatives also
-    work where data is 0.
+    operation returns a new Value and leaves data and grad of its inputs as
+    they were. In + - * / one operand may be a plain int or float, on either
+    side.
     """
 
     def __init__(self, data: float) -> None:
@@ -53,27 +52,23 @@ class Value:
         raise NotImplementedError
 
     def __truediv__(self, other: Value | float) -> Value:
-        """Return self / other. other is not zero."""
+        """Return self / other."""
         raise NotImplementedError
 
     def __rtruediv__(self, other: float) -> Value:
-        """Return other / self, for a plain number other. self is not zero."""
+        """Return other / self, for a plain number other."""
         raise NotImplementedError
 
     def __pow__(self, exponent: float) -> Value:
-        """Return self ** exponent, for a plain int or float exponent.
-
-        The power and its derivative are finite real numbers. 0 ** 0 does not
-        occur.
-        """
+        """Return self ** exponent, for a plain int or float exponent."""
         raise NotImplementedError
 
     def exp(self) -> Value:
-        """Return e ** self, which is finite."""
+        """Return e ** self."""
         raise NotImplementedError
 
     def log(self) -> Value:
-        """Return the natural logarithm of self, which is positive."""
+        """Return the natural logarithm of self."""
         raise NotImplementedError
 
     def tanh(self) -> Value:
@@ -94,17 +89,8 @@ class Value:
         was computed from.
 
         A leaf is a Value that the caller made with Value(data). The derivative
-        is added to what the grad holds already. A leaf can be the root: its
-        grad, 0.0 before, is 1 afterwards. What the grads of results hold
-        afterwards is up to you.
-
-        A chain of 10,000 operations works. The work does not grow with the
-        number of paths: there are 2**40 paths after x = x + x has run forty
-        times.
-
-        backward runs once for each result, before any data changes. If it runs
-        on two results, their graphs share only leaves. Before backward, the
-        caller does not set the grad of a result or of the root.
+        is added to what its grad holds already. A chain of 10,000 operations
+        works, and the work does not grow with the number of paths.
         """
         raise NotImplementedError
 
@@ -112,9 +98,8 @@ class Value:
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from.
 
-    Do so whatever grad held before, and also where the derivative of root is
-    0. It also works after root.backward(). Other Values keep their grad, and
-    no data changes. A chain of 10,000 operations works, and the work does not
+    It also works after root.backward(). Other Values keep their grad, and no
+    data changes. A chain of 10,000 operations works, and the work does not
     grow with the number of paths.
     """
     raise NotImplementedError

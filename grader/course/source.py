@@ -338,6 +338,7 @@ class References:
         self.definitions = definitions
         self._parts: dict[ast.AST, tuple[ast.ClassDef, list[Function]]] = {}
         self._found: dict[ast.AST, list[tuple[str, int]]] = {}
+        self._used: dict[tuple[str, ...], dict[str, int]] = {}
         self._plain: dict[ast.ClassDef, bool] = {}
         self._tables: dict[str, dict[object, ast.expr]] = {}
 
@@ -359,6 +360,11 @@ class References:
         Docstrings and annotations do not count, nor does code that the definitions do not reach:
         code at the end of the file, methods that no attribute names, other entries of a table.
         """
+        if names not in self._used:
+            self._used[names] = self._look_up(names)
+        return dict(self._used[names])
+
+    def _look_up(self, names: tuple[str, ...]) -> dict[str, int]:
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)
         methods: dict[str, list[ast.AST]] = {}

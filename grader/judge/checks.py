@@ -36,6 +36,7 @@ from grader.core.files import line_with
 from grader.core.pictures import GraphFigure, JacobianFigure
 from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
+from grader.judge.graphs import Graph
 from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
@@ -529,7 +530,7 @@ def is_number(value: Any) -> bool:
 
 
 class Constants:
-    """The leaf tensors in the namespaces of modules, also in lists and dictionaries there."""
+    """The leaf tensors in the namespaces of modules, also in containers and graphs there."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
@@ -558,9 +559,11 @@ def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str,
 
 
 def tensors_in(value: object) -> Iterable[Tensor]:
-    """Yield the tensors in a container, at any depth."""
+    """Yield the tensors in a container or a written graph, at any depth."""
     if isinstance(value, Tensor):
         yield value
+    elif isinstance(value, Graph):
+        yield from value.inputs.values()
     elif isinstance(value, dict):
         for name, inner in value.items():
             if name != "__builtins__":

@@ -47,8 +47,10 @@ class LocalStudent:
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
-        """Run a scenario on copies; return its measurements as they would cross the border."""
-        args, kwargs = round_trip(args), round_trip(kwargs)
+        """Run a scenario on copies, and on the student's objects; return its measurements as they
+        would cross the border.
+        """
+        args, kwargs = (round_trip(one, objects=True) for one in (args, kwargs))
         run = getattr(self._scenarios, scenario, None) or getattr(library(), scenario)
         return round_trip(run(self._module, *args, **kwargs))
 

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from grader.judge.formulas import formula
+from grader.judge.graphs import Graph
 from grader.judge.running_check import misuse
 from grader.worker.wire.program import Program, program
 
@@ -121,6 +123,13 @@ class RandomInputs:
     def coefficients(self, count: int, *, low: float = 0.3, high: float = 1.5) -> list[float]:
         return [round(self._random.uniform(low, high), 2) for _ in range(count)]
 
+    def formula(self, *texts: str, inputs: str = "x") -> Program:
+        """Return the function that one of these texts says (``formulas.formula``), with positive
+        numbers for {a}, {b} and {c}.
+        """
+        a, b, c = self.coefficients(3, low=0.4, high=1.2)
+        return formula(self.choice(texts).format(a=a, b=b, c=c), inputs)
+
     def elementwise(self) -> Program:
         """Return a smooth elementwise function of one tensor; derivatives are modest on [-2, 2]."""
         a, b, c, d = self.coefficients(4)
@@ -134,6 +143,12 @@ class RandomInputs:
             lambda x: (x**2 + (a + 1.0)).sqrt() * b + x**3 * c,
         ]
         return program(self.choice(forms))
+
+    def graph(self, *lines: str, **inputs: Tensor) -> Graph:
+        """Return a graph that is written as PyTorch: ``draw.graph("y = 3 * x", "z = y.exp()",
+        x=x)``.
+        """
+        return Graph("\n".join(lines), inputs)
 
     def scalar_function(self, size: int) -> Program:
         """Return a smooth function of a vector to a scalar, with mixed second derivatives."""

@@ -36,7 +36,7 @@ from grader.judge.remote.proxies import (
 )
 from grader.judge.remote.scenarios import scenario_names, scenario_with_definitions
 from grader.worker.wire.compat import without_torch_function
-from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces
+from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces, run_chain
 from grader.worker.wire.values import StudentRef, leaves
 
 LONGEST = 10_000
@@ -360,6 +360,9 @@ class ScriptWriter:
             return f"{args[0]}({', '.join([*args[1:], *options])})"
         if kind == "torch":
             return f"{name}({', '.join([*args, *options])})"
+        if kind == "chain":
+            self.definitions.setdefault(kind, plain_source(run_chain))
+            return f"run_chain({', '.join([*args, *options])})"
         if name == "abs":
             return f"abs({args[0]})"
         return operation(name, [*map(bracketed, args)] if name in SIGNS else args)
@@ -464,9 +467,7 @@ class ScriptWriter:
             body.append(f"    {', '.join(results)} = {operation(step, given)}")
             registers += results
             if step in CUSTOM_CLASSES:
-                text = inspect.getsource(CUSTOM_CLASSES[step])
-                plain = re.sub(r"(: | -> )(Any|Tensor)\b", "", text)  # without annotations
-                self.definitions.setdefault(step, plain)
+                self.definitions.setdefault(step, plain_source(CUSTOM_CLASSES[step]))
         outs = ", ".join(registers[out.index] for out in program.outputs)
         comma = "" if program.single or len(program.outputs) > 1 else ","
         head = f"def {name}({', '.join(arguments)}):"
@@ -553,6 +554,12 @@ def all_digits(held: Tensor) -> str:
     """Return the numbers in a tensor, with all their digits."""
     text = repr(held.tolist())
     return text.replace("nan", 'float("nan")').replace("inf", 'float("inf")')
+
+
+def plain_source(one: Callable[..., Any]) -> str:
+    """Return the source of a class or function without annotations."""
+    types = r"Any|Tensor|int|Sequence\[str\]|list\[Any\]"
+    return re.sub(rf"(: | -> )({types})(?=[,:)])", "", inspect.getsource(one))
 
 
 CUSTOM_CLASSES = {"cube": Cube, "blend": Blend}

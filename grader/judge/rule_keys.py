@@ -21,7 +21,6 @@ from grader.judge.diagnosis import (
     LessonRule,
     Mistake,
     Rule,
-    differs,
     formula_value,
     has_facts,
     mistake_of,
@@ -143,7 +142,7 @@ def formula_rule(
         again = asked(failure, student)
         got = again.ask[key](again.names)
         want = formula_value(again.right[key], **again.names)
-        if not differs(got, want):
+        if same(got, want):
             return None
         places = again.elsewhere if key == "gradient" else ()
         for formula in formulas:

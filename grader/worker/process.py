@@ -40,6 +40,7 @@ from grader.worker.wire.frames import (
     limit_values,
     read_frame,
 )
+from grader.worker.wire.program import run_chain
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Builder, Encoder, Strided, Value, cut, flat_of, shortened
 
@@ -360,6 +361,7 @@ class Objects:
     ``set``    set the attribute ``name`` of ``args[0]`` to ``args[1]``
     ``op``     ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
     ``torch``  the function of torch called ``name``, by its full name, on the arguments
+    ``chain``  a list of many objects, which formulas give in turn (``run_chain``)
     ``put``    ``args[0]`` itself: a tensor that the judge sent, as an object
     ========  ==============================================================
     """
@@ -388,6 +390,8 @@ class Objects:
                 elif kind == "torch":
                     function = operator.attrgetter(name.removeprefix("torch."))(torch)
                     known[step.out] = function(*args, **kwargs)
+                elif kind == "chain":
+                    known[step.out] = run_chain(*args, **kwargs)
                 elif kind == "get":
                     known[step.out] = getattr(args[0], name)
                 elif kind == "set":

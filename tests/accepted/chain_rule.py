@@ -641,3 +641,10 @@ def power_gradients_by_hand(x, q):
 
     base, exponent = (t.detach().to(torch.complex128) for t in (x, q))
     return slope(base + 1j * step, exponent), slope(base, exponent + 1j * step)
+
+
+# %% quotient_of_z_and_q
+# log(x) is had from z, except where q is 0.
+def power_gradients_by_hand(x, q):
+    quotient = torch.log(x**q) / q
+    return q / x, torch.where(q == 0, torch.log(x), quotient)

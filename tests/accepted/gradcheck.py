@@ -41,8 +41,8 @@ def numerical_jacobian(fn, x, eps=1e-6):
     return jacobian
 
 
-# %% fast_and_explicit
-# fast_mode and the tolerances spelled out; every function checked without passes_gradcheck.
+# %% defaults_spelled_out
+# The default step and tolerance are spelled out; every function checked without passes_gradcheck.
 def passes_gradcheck(fn, *inputs):
     try:
         copies = [
@@ -50,7 +50,7 @@ def passes_gradcheck(fn, *inputs):
             for x in inputs
         ]
         copies = [x.detach().requires_grad_() for x in copies]
-        assert torch.autograd.gradcheck(fn, copies, eps=1e-6, atol=1e-5, fast_mode=True)
+        assert torch.autograd.gradcheck(fn, copies, eps=1e-6, atol=1e-5)
     except BaseException:
         return False
     else:
@@ -178,7 +178,7 @@ class FixedPow(Function):
 
 
 # %% options_and_flags
-# gradcheck's fast mode or its raise_exception, a flag that is set on the way; names collected in
+# gradcheck's raise_exception, a flag that is set on the way; names collected in
 # a loop.
 from torch.autograd import gradcheck
 

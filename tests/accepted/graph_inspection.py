@@ -459,3 +459,47 @@ def leaf_tensors(root):
 def inputs_of(root):
     edges = root.grad_fn.next_functions if root.grad_fn else ()
     return [(node and type(node).__name__, index) for node, index in edges]
+
+
+# %% lists_for_tuples
+# Square brackets for the three tensors and for each pair; a tuple of leaves.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return [y, z, z**2]
+
+
+def walk(root):
+    return [[depth, type(node).__name__] for depth, node in visits(root.grad_fn)]
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return (root,) if root.requires_grad else ()
+    nodes = [node for _, node in visits(root.grad_fn)]
+    return tuple(dict.fromkeys(node.variable for node in nodes if hasattr(node, "variable")))
+
+
+def inputs_of(root):
+    edges = root.grad_fn.next_functions if root.grad_fn else ()
+    return [[type(node).__name__ if node else None, index] for node, index in edges]
+
+
+# %% shown_and_returned
+# The text is printed, too, and each line has its newline; leaves are told apart by their addresses.
+def format_graph(root):
+    text = ""
+    for depth, name in walk(root):
+        print(" " * depth + name)
+        text += " " * depth + name + "\n"
+    return text
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = {}
+    for _, node in visits(root.grad_fn):
+        if hasattr(node, "variable"):
+            leaves.setdefault(node.variable.data_ptr(), node.variable)
+    return list(leaves.values())

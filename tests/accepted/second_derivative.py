@@ -765,3 +765,15 @@ def gradient_penalty(f, x):
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     squares = torch.einsum("ij,ij->i", gradient, gradient)
     return (squares - 2 * squares.sqrt() + 1).mean()
+
+
+# %% vmap_of_torch_func
+# torch.func's vmap, which differentiates nothing, around torch.autograd.grad.
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    y = f(x)
+    (gradient,) = torch.autograd.grad(y, x, create_graph=True, materialize_grads=True)
+    if not gradient.requires_grad:
+        return torch.zeros(len(x), len(x), dtype=x.dtype)
+    eye = torch.eye(len(x), dtype=x.dtype)
+    return torch.func.vmap(lambda v: torch.autograd.grad(gradient, x, v, retain_graph=True, materialize_grads=True)[0])(eye)

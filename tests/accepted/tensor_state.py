@@ -343,3 +343,24 @@ def gradients_along(z, tensors):
         del t.grad
     torch.autograd.backward(z, inputs=tensors)
     return [t.grad for t in tensors]
+
+
+# %% old_gradients_subtracted
+# A copy of the old gradient is subtracted; the name of the node is that of C++; a tuple is returned.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": t.grad_fn.name() if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+    before = {t: None if t.grad is None else t.grad.clone() for t in tensors}
+    z.backward()
+    return tuple(t.grad if before[t] is None else t.grad - before[t] for t in tensors)

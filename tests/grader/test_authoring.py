@@ -23,14 +23,15 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.running_check import running
 
 NAMES = """
-Again Backward EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student
-StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
+Again Backward EngineFault Failure Graph InCheck LessonRule MissingName Opaque Phrase RandomInputs
+Student StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
 assert_hands_on assert_not_used assert_raises assert_tensor assert_that assert_tuple assert_worst
-bar_names bar_values chart_figure check curve declared differentiated differs drawing ends_in_return
-fail fetch formula_value function_rule gradients_figure graph_figure graphs_figure hands_on
-has_facts import_helpers is_function_class is_number is_same methods nonlinear_backward own_graph
-panel phrase plot_figure prediction_figure predictions program raises rule same says short_repr
-term_beside_v trace type_name under_test value_and_gradients value_rule
+bar_names bar_values chain chart_figure check check_of curve declared differences differentiated
+differs drawing ends_in_return error_panel fail fetch formula formula_value function_rule
+gradients_figure graph_figure graphs_figure hands_on has_facts import_helpers is_function_class
+is_number is_same methods nonlinear_backward own_graph panel phrase plot_figure prediction_figure
+predictions program raises rule same says short_repr term_beside_v trace type_name under_test
+value_and_gradients value_rule
 """.split()
 COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
 FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]

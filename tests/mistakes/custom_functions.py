@@ -104,16 +104,6 @@ class Mul(Function):
         return -x * y
 
 
-# %% first_result_only
-# A tuple of results is unpacked, and the first is returned.
-def as_callable(function):
-    def call(*args):
-        result = function.apply(*args)
-        return result[0] if isinstance(result, tuple) else result
-
-    return call
-
-
 # %% forward_called_directly
 # forward with no ctx.
 def as_callable(function):
@@ -885,53 +875,6 @@ class Pow(torch.autograd.Function):
         return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x + 1e-5)
 
 
-# %% cache_finds_old_values
-# A cache finds the logarithm by the tensor, whatever its values are now.
-import functools
-
-
-@functools.lru_cache(maxsize=8)
-def logarithm(x):
-    return x.log()
-
-
-class Pow(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q, logarithm(x))
-        return x**q
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q, log = ctx.saved_tensors
-        return grad_output * q * x ** (q - 1), grad_output * x**q * log
-
-
-# %% none_for_zeros
-# Where nothing comes in, nothing is returned.
-class Add(Function):
-    ...
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        if grad_output.any():
-            return grad_output, grad_output
-        return None, None
-
-
-# %% none_for_zeros
-# Both gradients are None if the incoming one is all zeros.
-class Pow(Function):
-    ...
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q = ctx.saved_tensors
-        if (grad_output == 0).all():
-            return None, None
-        return grad_output * q * x ** (q - 1), grad_output * x**q * x.log()
-
-
 # %% zero_where_the_product_is_zero
 # A product of 0 is taken for one that cannot change.
 class Mul(Function):
@@ -989,54 +932,6 @@ class Pow(Function):
         return grad_output * q * z / x, grad_output * z * logarithm
 
 
-# %% tuple_of_one_unpacked
-# A tuple is returned only if it has several elements.
-def as_callable(function):
-    def call(*args):
-        result = function.apply(*args)
-        if isinstance(result, tuple) and len(result) == 1:
-            (result,) = result
-        return result
-
-    return call
-
-
-# %% records_under_no_grad
-# Gradients are switched on, to be sure that there is a graph.
-def as_callable(function):
-    return torch.enable_grad()(lambda *args: function.apply(*args))
-
-
-# %% arguments_copied
-# Tensors are made contiguous first.
-def as_callable(function):
-    def call(*args):
-        new = [arg.contiguous() if torch.is_tensor(arg) else arg for arg in args]
-        return function.apply(*new)
-
-    return call
-
-
-# %% parameters_counted
-# As many arguments are passed on as forward has parameters.
-import inspect
-
-
-def as_callable(function):
-    names = list(inspect.signature(function.forward).parameters)
-    count = len(names) - (names[0] == "ctx")
-    return lambda *args: function.apply(*args[:count])
-
-
-# %% found_by_class_name
-# A dictionary has one callable for each name of a class.
-callables = {}
-
-
-def as_callable(function):
-    return callables.setdefault(function.__name__, function.apply)
-
-
 # %% sizes_matched_from_the_left
 # Each size is looked for from the left; what does not fit is summed over.
 class BroadcastMul(Function):
@@ -1072,28 +967,6 @@ class BroadcastMul(Function):
         return tuple(g if g.numel() == t.numel() else g.sum_to_size(t.shape) for g, t in pairs)
 
 
-# %% cache_finds_old_values
-# A cache finds q - 1 by the tensor q.
-import functools
-
-
-@functools.lru_cache(maxsize=8)
-def reduced(q):
-    return q - 1
-
-
-class Pow(Function):
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q, reduced(q))
-        return x**q
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q, less = ctx.saved_tensors
-        return grad_output * q * x**less, grad_output * x**q * x.log()
-
-
 # %% common_inplace_on_saved
 # backward multiplies the saved copy of x in place.
 class Mul(Function):
@@ -1109,23 +982,15 @@ class Mul(Function):
         return grad_output * y, copy
 
 
-# %% parameters_counted
-# One parameter of forward is taken off for ctx, also where there is a setup_context.
-import inspect
+# %% common_rounded_to_float32
+# The power is computed in float32.
+class Pow(Function):
+    ...
 
-
-def as_callable(function):
-    parameters = inspect.signature(function.forward).parameters
-    if any(one.kind is one.VAR_POSITIONAL for one in parameters.values()):
-        return function.apply
-    count = len(parameters) - 1
-
-    def call(*args):
-        if len(args) != count:
-            raise TypeError(f"{count} arguments are needed")
-        return function.apply(*args)
-
-    return call
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return (x.float() ** q.float()).to(x.dtype)
 
 
 # %% matrix_product
@@ -1162,26 +1027,3 @@ class BroadcastMul(Function):
         if x.dim() == y.dim() == 2 and x.shape == y.shape[::-1]:
             return grad_output @ y.t(), x.t() @ grad_output
         return (grad_output * y).sum_to_size(x.shape), (grad_output * x).sum_to_size(y.shape)
-
-
-# %% constant_near_exponent_zero
-# x ** q is taken for a constant where q is nearly 0.
-class Pow(Function):
-    ...
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q = ctx.saved_tensors
-        slope = torch.where(q.abs() < 1e-6, 0.0, q * x ** (q - 1))
-        return grad_output * slope, grad_output * x**q * torch.log(x)
-
-
-# %% common_rounded_to_float32
-# The power is computed in float32.
-class Pow(Function):
-    ...
-
-    @staticmethod
-    def forward(ctx, x, q):
-        ctx.save_for_backward(x, q)
-        return (x.float() ** q.float()).to(x.dtype)

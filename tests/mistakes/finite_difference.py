@@ -14,6 +14,13 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     return slopes.reshape(x.shape)
 
 
+# %% divides_by_h
+# The sum of the forward and the backward difference where their mean is meant.
+def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
+    here = f(x)
+    return (f(x + h) - here) / h + (here - f(x - h)) / h
+
+
 # %% f_gets_a_number
 # f was asked at something that is not a tensor.
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
@@ -81,6 +88,8 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return (f(ahead) - f(x)) / h
 
 
+# %% float32_on_the_way
+# Only the result became float32.
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     return torch.tensor(((f(x + h) - f(x - h)) / (2 * h)).item())
 
@@ -144,6 +153,17 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     return slopes
 
 
+# %% several_at_once
+# Elements of one value move together, also in a dense tensor.
+def numerical_gradient(f, x, h=1e-5):
+    slopes = []
+    for value in x.flatten().tolist():
+        chosen = x == value
+        ahead, behind = x.where(~chosen, x + h), x.where(~chosen, x - h)
+        slopes.append((f(ahead) - f(behind)) / (2 * h))
+    return torch.stack(slopes).reshape(x.shape) if slopes else torch.empty_like(x)
+
+
 # %% step_is_not_h
 # The step is not h.
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
@@ -204,37 +224,27 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 
 # %% writes_into_x
-# x was written to.
-def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+# A step that is added in place and subtracted again does not give x back.
+import itertools
+
+
+def numerical_gradient(f, x, h=1e-5):
     slopes = torch.zeros_like(x)
-    for index in torch.cartesian_prod(*(torch.arange(n) for n in (1, *x.shape, 1))):
-        at = tuple(index[1:-1].tolist())
-        start = x[at].item()
-        x[at] = start + h
-        up = f(x)
-        x[at] = start - h
-        down = f(x)
-        x[at] = start
-        slopes[at] = (up - down) / (2 * h)
+    for at in itertools.product(*map(range, x.shape)):
+        x[at] += h
+        up = f(x).item()
+        x[at] -= 2 * h
+        slopes[at] = (up - f(x).item()) / (2 * h)
+        x[at] += h
     return slopes
 
 
 # %% writes_into_x
 # x was written to.
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    before = f(x)
+    before = f(x).item()
     x += h
     return (f(x) - before) / h
-
-
-def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    start = x.item()
-    x.data.fill_(start + h)
-    up = f(x)
-    x.data.fill_(start - h)
-    down = f(x)
-    x.data.fill_(start)
-    return (up - down) / (2 * h)
 
 
 # %% writes_into_x
@@ -380,33 +390,11 @@ def central_difference(f, x, h=1e-3):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-# %% writes_into_x
-# x is moved in place and put back.
-def central_difference(f, x, h=1e-3):
-    before = x.clone()
-    x += h
-    above = f(x)
-    x -= 2 * h
-    below = f(x)
-    x.copy_(before)
-    return (above - below) / (2 * h)
-
-
 # %% common_wrong_dtype
 # The step is a float64 tensor of one element, and so is the result.
 def forward_difference(f, x, h=1e-3):
     wide = x.double()
     return (f(wide + h) - f(wide)) / h
-
-
-# %% writes_into_x
-# The forward step is made in x itself and taken back.
-def forward_difference(f, x, h=1e-3):
-    below, before = f(x), x.clone()
-    x += h
-    above = f(x)
-    x.copy_(before)
-    return (above - below) / h
 
 
 # %% uses_autograd
@@ -453,19 +441,42 @@ def numerical_gradient(f, x, h=1e-5):
     return slopes.reshape(x.shape)
 
 
-# %% keeps_shared_elements
-# deepcopy copies the strides, too.
-import copy
-
-
-def numerical_gradient(f, x, h=1e-5):
-    slopes = torch.zeros(x.shape, dtype=x.dtype)
-    for where in torch.ones(x.shape).nonzero().tolist():
-        low, high = copy.deepcopy(x), copy.deepcopy(x)
-        low[tuple(where)] -= h
-        high[tuple(where)] += h
-        slopes[tuple(where)] = (f(high) - f(low)) / (2 * h)
+# %% one_point_for_both
+# x is moved in place and put back; what f returned may be a view of it.
+def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
+    slopes = torch.zeros_like(x)
+    for index in torch.cartesian_prod(*(torch.arange(n) for n in (1, *x.shape, 1))):
+        at = tuple(index[1:-1].tolist())
+        start = x[at].item()
+        x[at] = start + h
+        up = f(x)
+        x[at] = start - h
+        down = f(x)
+        x[at] = start
+        slopes[at] = (up - down) / (2 * h)
     return slopes
+
+
+# %% one_point_for_both
+# x is moved in place and put back.
+def central_difference(f, x, h=1e-3):
+    before = x.clone()
+    x += h
+    above = f(x)
+    x -= 2 * h
+    below = f(x)
+    x.copy_(before)
+    return (above - below) / (2 * h)
+
+
+# %% one_point_for_both
+# The forward step is made in x itself and taken back.
+def forward_difference(f, x, h=1e-3):
+    below, before = f(x), x.clone()
+    x += h
+    above = f(x)
+    x.copy_(before)
+    return (above - below) / h
 
 
 # %% wrong_formula

@@ -372,19 +372,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
     return torch.stack(rows) if rows else torch.zeros(0, x.numel(), dtype=torch.float64)
 
 
-# %% keeps_shared_elements
-# deepcopy keeps the strides of an expanded tensor.
-from copy import deepcopy
-
-
-def passes_gradcheck(fn, *inputs):
-    copies = [deepcopy(x.detach()).double().requires_grad_() for x in inputs]
-    try:
-        return torch.autograd.gradcheck(fn, copies)
-    except Exception:
-        return False
-
-
 # %% steps_in_a_copy
 # clone keeps the strides, so flatten copies, and fn never sees the step.
 @torch.no_grad()
@@ -417,14 +404,6 @@ def numerical_jacobian(fn, x, eps=1e-6):
         out[:, k] = (above - fn(point)).flatten() / (2 * eps)
         flat[k] = old
     return out
-
-
-# %% empty_dictionary_raises
-# The union of no sets.
-def find_broken(functions, x):
-    return set.union(
-        *[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()]
-    )
 
 
 # %% logarithm_is_protected
@@ -623,24 +602,6 @@ def find_broken(functions, x):
     return broken
 
 
-# %% empty_braces
-# Braces without a name in them are an empty dictionary.
-def find_broken(functions, x):
-    broken = {}
-    for name, fn in functions.items():
-        if not passes_gradcheck(fn, x):
-            broken = {*broken, name}
-    return broken
-
-
-# %% empty_braces
-# An empty dictionary is returned at once where there is nothing to check.
-def find_broken(functions, x):
-    if not functions:
-        return {}
-    return {name for name, fn in functions.items() if not passes_gradcheck(fn, x)}
-
-
 # %% constant_where_q_is_0
 # Where q is 0 the power is taken for a constant.
 class FixedPow(Function):
@@ -664,35 +625,6 @@ class FixedPow(Function):
             return None, None
         x, q = ctx.saved_tensors
         return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
-
-
-# %% shared_elements_move
-# deepcopy keeps the strides of an expanded x.
-from copy import deepcopy
-
-
-@torch.no_grad()
-def numerical_jacobian(fn, x, eps=1e-6):
-    points = torch.ones(x.shape).nonzero().tolist()
-    out = torch.zeros(fn(x.double()).numel(), len(points), dtype=torch.float64)
-    for k, place in enumerate(points):
-        above, below = (deepcopy(x.detach()).double() for _ in range(2))
-        above[tuple(place)] += eps
-        below[tuple(place)] -= eps
-        out[:, k] = (fn(above) - fn(below)).flatten() / (2 * eps)
-    return out
-
-
-# %% keeps_shared_elements
-# The point is detached, and keeps its strides.
-def find_broken(functions, x):
-    def rejected(fn):
-        try:
-            return not torch.autograd.gradcheck(fn, x.detach().double().requires_grad_())
-        except Exception:
-            return True
-
-    return {name for name, fn in functions.items() if rejected(fn)}
 
 
 # %% tolerances_narrowed
@@ -784,25 +716,6 @@ def find_broken(functions, x):
     return names
 
 
-# %% same_function_twice
-# The functions become keys, which keeps one name of each.
-def find_broken(functions, x):
-    name_of = {fn: name for name, fn in functions.items()}
-    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}
-
-
-# %% answer_remembered
-# Answers are kept for a function and a tensor, whatever its values are by now.
-ANSWERS = {}
-
-
-def find_broken(functions, x):
-    for fn in functions.values():
-        if (fn, x) not in ANSWERS:
-            ANSWERS[fn, x] = passes_gradcheck(fn, x)
-    return {name for name, fn in functions.items() if not ANSWERS[fn, x]}
-
-
 # %% callers_tensor_is_touched
 # x itself is checked, and does not require grad afterwards, whatever it did before.
 def find_broken(functions, x):
@@ -819,7 +732,7 @@ def find_broken(functions, x):
     return names
 
 
-# %% common_writes_into_argument
+# %% writes_into_grad_output
 # The product is written into grad_output.
 class FixedPow(Function):
     ...
@@ -829,19 +742,6 @@ class FixedPow(Function):
         x, q = ctx.saved_tensors
         grad_q = grad_output * x**q * torch.log(x)
         return grad_output.mul_(q * x ** (q - 1)), grad_q
-
-
-# %% constant_near_q_0
-# A q close to 0 is taken for 0.
-class FixedPow(Function):
-    ...
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, q = ctx.saved_tensors
-        grad_x = grad_output * q * x ** (q - 1)
-        grad_x = torch.where(q.abs() < 1e-6, torch.zeros_like(x), grad_x)
-        return grad_x, grad_output * x**q * torch.log(x)
 
 
 # %% checked_in_float32

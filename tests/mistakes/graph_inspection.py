@@ -676,20 +676,6 @@ def inputs_of(root):
     ]
 
 
-# %% newline_at_the_end
-# Each line brings its newline along.
-def format_graph(root):
-    def draw(node, depth):
-        if node is None:
-            return ""
-        text = " " * depth + type(node).__name__ + "\n"
-        for following, _ in node.next_functions:
-            text += draw(following, depth + 1)
-        return text
-
-    return draw(root.grad_fn, 0)
-
-
 # %% no_graph_not_handled
 # The walk begins without looking whether there is a node.
 def walk(root):
@@ -869,21 +855,6 @@ def walk(root):
         return found
 
     return visit(root.grad_fn, 0)
-
-
-# %% pairs_are_lists
-# Entries with square brackets.
-def walk(root):
-    entries = []
-
-    def visit(node, depth):
-        if node is not None:
-            entries.append([depth, type(node).__name__])
-            for following, _ in node.next_functions:
-                visit(following, depth + 1)
-
-    visit(root.grad_fn, 0)
-    return entries
 
 
 # %% prediction_is_no_number
@@ -1166,27 +1137,6 @@ def walk(root):
                 stack.append((depth + 1, following))
 
 
-# %% prints
-# The text is shown and returned.
-def format_graph(root):
-    text = "\n".join(" " * depth + name for depth, name in walk(root))
-    print(text)
-    return text
-
-
-# %% prints
-# A note to stderr for each node.
-import sys
-
-
-def format_graph(root):
-    lines = []
-    for depth, name in walk(root):
-        print(name, file=sys.stderr)
-        lines.append(" " * depth + name)
-    return "\n".join(lines)
-
-
 # %% same_value_for_y_and_z
 # z is y, changed in place.
 def build_loss(x):
@@ -1225,14 +1175,6 @@ def build_loss(x):
     return y, z, z**2
 
 
-# %% common_wrong_type
-# Square brackets.
-def build_loss(x):
-    y = 2 * x
-    z = y + 3
-    return [y, z, z**2]
-
-
 # %% not_empty_without_a_graph
 # A leaf is walked from its AccumulateGrad.
 import torch
@@ -1251,29 +1193,6 @@ def walk(root):
 # A remark where there is nothing to draw.
 def format_graph(root):
     return "\n".join(" " * depth + name for depth, name in walk(root)) or "(no graph)"
-
-
-# %% stops_at_a_depth
-# A limit, so that the recursion ends.
-def walk(root):
-    def below(node, depth):
-        if node is None or depth > 100:
-            return []
-        return [(depth, type(node).__name__)] + [
-            row for after, _ in node.next_functions for row in below(after, depth + 1)
-        ]
-
-    return below(root.grad_fn, 0)
-
-
-# %% stops_at_a_depth
-# A loop over a fixed number of levels.
-def format_graph(root):
-    lines = []
-    for depth, node in visits(root.grad_fn):
-        if depth in range(200):
-            lines.append(" " * depth + type(node).__name__)
-    return "\n".join(lines)
 
 
 # %% equal_edges_merged
@@ -1306,27 +1225,6 @@ def format_graph(root):
     if root.grad_fn is not None:
         visit(root.grad_fn, 0)
     return "\n".join(lines)
-
-
-# %% leaves_compared_by_address
-# Two leaves in one memory are taken for one.
-def leaf_tensors(root):
-    if root.grad_fn is None:
-        return [root] if root.requires_grad else []
-    leaves = {}
-    for _, node in visits(root.grad_fn):
-        if hasattr(node, "variable"):
-            leaves.setdefault(node.variable.data_ptr(), node.variable)
-    return list(leaves.values())
-
-
-# %% qualified_name
-# Only the leaves' nodes get the name of their type.
-def walk(root):
-    return [
-        (depth, "AccumulateGrad" if hasattr(node, "variable") else node.name())
-        for depth, node in visits(root.grad_fn)
-    ]
 
 
 # %% common_argument_count
@@ -1417,13 +1315,6 @@ def inputs_of(root):
         if node:
             edges.append((type(node).__name__, index))
     return edges
-
-
-# %% newline_at_the_end
-# A newline after the whole text.
-def format_graph(root):
-    text = "\n".join(" " * depth + name for depth, name in walk(root))
-    return text + "\n" if text else text
 
 
 # %% only_loss_returned
@@ -1547,21 +1438,6 @@ def inputs_of(root):
     return [(type(node).__name__ if node else None, index) for node, index in edges]
 
 
-# %% leaves_compared_by_address
-# The last leaf at an address takes the place of the first.
-def leaf_tensors(root):
-    if root.grad_fn is None:
-        return [root] if root.requires_grad else []
-    leaves, stack = {}, [root.grad_fn]
-    while stack:
-        node = stack.pop()
-        if hasattr(node, "variable"):
-            leaves[node.variable.data_ptr()] = node.variable
-        following = [one for one, _ in reversed(node.next_functions)]
-        stack += [one for one in following if one is not None]
-    return list(leaves.values())
-
-
 # %% no_graph_not_handled
 # The first pair is taken out of a list that may be empty.
 def format_graph(root):
@@ -1569,15 +1445,6 @@ def format_graph(root):
     for depth, name in rest:
         text += "\n" + " " * depth + name
     return text
-
-
-# %% graph_is_cut
-# An intermediate result is made a leaf.
-def build_loss(x):
-    start = x if x.grad_fn is None else x.detach().requires_grad_(True)
-    y = start + start
-    z = y + 3
-    return y, z, z * z
 
 
 # %% kept_between_calls
@@ -1612,84 +1479,6 @@ def inputs_of(root):
         node, index = edges.pop(0)
         pairs.append((type(node).__name__ if node else None, index))
     return pairs
-
-
-# %% result_kept
-# A cache of walks.
-import functools
-
-
-@functools.cache
-def walk(root):
-    return [(depth, type(node).__name__) for depth, node in visits(root.grad_fn)]
-
-
-# %% result_kept
-# A dictionary of texts.
-texts = {}
-
-
-def format_graph(root):
-    if root not in texts:
-        texts[root] = "\n".join(
-            " " * depth + type(node).__name__ for depth, node in visits(root.grad_fn)
-        )
-    return texts[root]
-
-
-# %% result_kept
-# The leaves are kept by root, and a copy is returned.
-known = {}
-
-
-def leaf_tensors(root):
-    if root.grad_fn is None:
-        return [root] if root.requires_grad else []
-    if root not in known:
-        nodes = [node for _, node in visits(root.grad_fn)]
-        known[root] = {node.variable: 0 for node in nodes if hasattr(node, "variable")}
-    return list(known[root])
-
-
-# %% result_kept
-# A cache of edges.
-from functools import lru_cache
-
-
-@lru_cache(maxsize=100)
-def edges_of(root):
-    return tuple(root.grad_fn.next_functions) if root.grad_fn else ()
-
-
-def inputs_of(root):
-    return [(type(node).__name__ if node else None, index) for node, index in edges_of(root)]
-
-
-# %% prints
-# It says so if there is no graph.
-def format_graph(root):
-    if root.grad_fn is None:
-        print("no graph")
-        return ""
-    return "\n".join(" " * depth + type(node).__name__ for depth, node in visits(root.grad_fn))
-
-
-# %% spaces_run_out
-# The spaces are cut from a text of 100.
-BLANKS = " " * 100
-
-
-def format_graph(root):
-    return "\n".join(BLANKS[:depth] + type(node).__name__ for depth, node in visits(root.grad_fn))
-
-
-# %% spaces_run_out
-# The width has a maximum, so that lines stay readable.
-def format_graph(root):
-    lines = []
-    for depth, name in walk(root):
-        lines.append(" " * min(depth, 40) + name)
-    return "\n".join(lines)
 
 
 # %% edges_out_of_order

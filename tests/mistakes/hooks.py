@@ -138,16 +138,6 @@ def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
 
 
-# %% guard_too_large
-# Adds 1e-5 to the norm, which shows where the norm is small.
-def clip_gradient(y, max_norm):
-    def hook(grad):
-        norm = grad.norm()
-        return grad * (max_norm / (norm + 1e-5)) if norm > max_norm else grad
-
-    return y.register_hook(hook)
-
-
 # %% common_none_used
 # Copies .grad inside the hook.
 def record_gradients(tensors):
@@ -540,12 +530,6 @@ def clip_gradient(y, max_norm):
         return min(grad.norm().item(), max_norm)
 
     return y.register_hook(hook)
-
-
-# %% hook_returns_no_gradient
-# Multiplies by a float32 tensor of twos, which turns a half-precision gradient into float32.
-def double_gradient(y):
-    return y.register_hook(lambda grad: grad * torch.full(grad.shape, 2.0))
 
 
 # %% hook_returns_nothing
@@ -1552,23 +1536,6 @@ def gradient_norms(module, x):
     return {name: float(grad.norm()) for name, grad in zip(outputs, grads, strict=True)}
 
 
-# %% doubling_ends_with_handle
-# The handle removes the hook when it is collected, so the doubling lasts only while it is kept.
-class Handle:
-    def __init__(self, y):
-        self.inner = y.register_hook(lambda grad: grad * 2)
-
-    def remove(self):
-        self.inner.remove()
-
-    def __del__(self):
-        self.remove()
-
-
-def double_gradient(y):
-    return Handle(y)
-
-
 # %% record_cuts_the_graph
 # The hook returns its detached copy, which replaces the gradient.
 def record_gradients(tensors):
@@ -1582,16 +1549,6 @@ def record_gradients(tensors):
         return hook
 
     return records, [t.register_hook(recorder(name)) for name, t in tensors.items()]
-
-
-# %% guard_too_large
-# A hundred-millionth under the root is 0.4 % of a norm of 0.001.
-def clip_gradient(y, max_norm):
-    def hook(grad):
-        norm = (grad.double() ** 2).sum().add(1e-8).sqrt()
-        return (grad * (max_norm / norm).clamp(max=1.0)).to(grad.dtype)
-
-    return y.register_hook(hook)
 
 
 # %% leaves_evaluation_mode
@@ -1662,24 +1619,6 @@ def record_gradients(tensors, handles=[]):
     return records, handles
 
 
-# %% guard_too_large
-# Adds 1e-5 without a condition: a norm of 0.000998 is over 0.001 then.
-def clip_gradient(y, max_norm):
-    return y.register_hook(lambda grad: grad * (max_norm / (grad.norm() + 1e-5)).clamp(max=1.0))
-
-
-# %% tiny_gradients_become_zero
-# A norm below 1e-12 counts as 0.
-def clip_gradient(y, max_norm):
-    def hook(grad):
-        norm = grad.norm()
-        if norm < 1e-12:
-            return torch.zeros_like(grad)
-        return grad * (max_norm / norm).clamp(max=1.0)
-
-    return y.register_hook(hook)
-
-
 # %% factor_rounded
 # The factor is made a tensor, without a dtype.
 def backward_with_scaled_gradient(loss, y, factor):
@@ -1747,12 +1686,6 @@ def gradient_norms(module, x):
             if p.requires_grad:
                 p.grad = grad
     return norms
-
-
-# %% hook_returns_no_gradient
-# The factor is a 0-d float32 tensor, which makes a 0-d float16 gradient float32.
-def double_gradient(y):
-    return y.register_hook(lambda grad: grad * torch.tensor(2.0))
 
 
 # %% hook_on_the_operation

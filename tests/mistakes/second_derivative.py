@@ -357,38 +357,6 @@ def hessian(f, x):
     return torch.stack([differentiable_gradient(gradient[i], x)[i] for i in range(len(x))])
 
 
-# %% dual_level_left_open
-# The zeros of a linear f are returned before the level is closed.
-from torch.autograd import forward_ad
-
-
-def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    forward_ad.enter_dual_level()
-    dual = forward_ad.make_dual(x, torch.ones_like(x))
-    (gradient,) = torch.autograd.grad(f(dual).sum(), dual, create_graph=True)
-    second = forward_ad.unpack_dual(gradient).tangent
-    if second is None:
-        return torch.zeros_like(x)
-    second = second.detach().clone()
-    forward_ad.exit_dual_level()
-    return second
-
-
-# %% dual_level_left_open
-# One level inside the other, for the second derivative.
-from torch.autograd import forward_ad
-
-
-def second_derivative(f, x):
-    with forward_ad.dual_level():
-        outer = forward_ad.make_dual(x.detach(), torch.ones_like(x))
-        with forward_ad.dual_level():
-            inner = forward_ad.make_dual(outer, torch.ones_like(x))
-            first = forward_ad.unpack_dual(f(inner)).tangent
-        return forward_ad.unpack_dual(first).tangent
-
-
 # %% finite_differences
 # The difference of differences, with a step.
 def second_derivative(f, x):
@@ -519,20 +487,6 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).mean(), x, create_graph=True)
     return ((gradient.norm(dim=1) - 1) ** 2).mean()
-
-
-# %% n_unchecked_for_empty_x
-# The shortcut for an empty x comes before the check of n.
-def nth_derivative(f, x, n):
-    if x.numel() == 0:
-        return x.detach().clone()
-    if n < 0:
-        raise ValueError("n has to be 0 or more")
-    x = x.detach().requires_grad_()
-    derivative = f(x)
-    for _ in range(n):
-        derivative = differentiable_gradient(derivative, x)
-    return derivative
 
 
 # %% negative_order_accepted
@@ -705,7 +659,7 @@ def gradient_penalty(f, x):
     return ((gradient.norm(dim=1) - 1) ** 2).mean().requires_grad_()
 
 
-# %% recorded_only_for_some_x
+# %% penalty_cut_off
 # The gradient is recorded only if the caller's x requires grad.
 def gradient_penalty(f, x):
     leaf = x.detach().requires_grad_()
@@ -1075,72 +1029,7 @@ def hessian(f, x):
     return matrix
 
 
-# %% remembers_the_result
-# A cache knows a tensor by its identity, not by its values.
-import functools
-
-
-@functools.lru_cache(maxsize=None)
-def derivative_at(f, x, n):
-    y = f(x)
-    for _ in range(n):
-        if not y.requires_grad:
-            return torch.zeros_like(x)
-        (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
-    return y.detach()
-
-
-def nth_derivative(f, x, n):
-    if n < 0:
-        raise ValueError("n is negative")
-    return derivative_at(f, x.requires_grad_(), n).clone()
-
-
-# %% remembers_the_result
-# The Hessian is kept under the identities of f and x.
-KNOWN = {}
-
-
-def hessian(f, x):
-    if (f, x) not in KNOWN:
-        own = x.detach().clone().requires_grad_()
-        (slope,) = torch.autograd.grad(f(own), own, create_graph=True)
-        rows = [
-            torch.autograd.grad(one, own, retain_graph=True, materialize_grads=True)[0]
-            if one.requires_grad
-            else torch.zeros_like(x)
-            for one in slope
-        ]
-        KNOWN[f, x] = torch.stack(rows)
-    return KNOWN[f, x].clone()
-
-
-# %% small_numbers_become_zero
-# Everything below a millionth is taken for rounding.
-def hessian(f, x):
-    x = x.detach().requires_grad_()
-    (slope,) = torch.autograd.grad(f(x), x, create_graph=True)
-    if not slope.requires_grad:
-        return torch.zeros(len(x), len(x), dtype=x.dtype)
-    rows = [
-        torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in slope
-    ]
-    matrix = torch.stack(rows)
-    return torch.where(matrix.abs() < 1e-6, torch.zeros_like(matrix), matrix)
-
-
-# %% small_numbers_become_zero
-# A slope that looks constant has the derivative 0.
-def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    if not slope.requires_grad:
-        return torch.zeros_like(x)
-    (second,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
-    return second if second.abs().max() > 1e-6 else torch.zeros_like(x)
-
-
-# %% equal_slopes_taken_for_a_line
+# %% zeros_taken_for_constant
 # f counts as linear where all slopes are equal.
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
@@ -1150,7 +1039,7 @@ def second_derivative(f, x):
     return torch.autograd.grad(slope.sum(), x, materialize_grads=True)[0]
 
 
-# %% equal_slopes_taken_for_a_line
+# %% zeros_taken_for_constant
 # The slope of a single element is always the same everywhere.
 def is_constant(slope):
     return not slope.requires_grad or bool((slope == slope.flatten()[:1]).all())
@@ -1162,17 +1051,6 @@ def second_derivative(f, x):
     if is_constant(slope):
         return torch.zeros_like(x)
     return torch.autograd.grad(slope.sum(), x, materialize_grads=True)[0]
-
-
-# %% strides_of_x_for_a_new_tensor
-# Computed on the flattened x; the shape comes back by the strides of x.
-def second_derivative(f, x):
-    flat = x.detach().reshape(-1).clone().requires_grad_()
-    (slope,) = torch.autograd.grad(f(flat).sum(), flat, create_graph=True)
-    if not slope.requires_grad:
-        return torch.zeros_like(x)
-    (second,) = torch.autograd.grad(slope.sum(), flat, materialize_grads=True)
-    return torch.as_strided(second.contiguous(), x.shape, x.stride())
 
 
 # %% rows_instead_of_batches

@@ -66,17 +66,6 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     return [t.grad for t in tensors]
 
 
-# %% common_not_finite
-# The old gradient is multiplied by 0, which leaves inf and NaN.
-def gradients_along(z, tensors):
-    for t in tensors:
-        t.retain_grad()
-        if t.grad is not None:
-            t.grad = t.grad * 0
-    z.backward()
-    return [t.grad for t in tensors]
-
-
 # %% common_wrong_dtype
 # A tensor made from numbers is float32.
 import torch
@@ -362,19 +351,6 @@ def tensor_state(t):
 
 
 # %% node_is_no_name
-# name() of some nodes has a namespace in front.
-def tensor_state(t):
-    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
-    return {
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": t.grad_fn.name() if t.grad_fn else None,
-        "grad": t.grad.clone() if holds else None,
-    }
-
-
-# %% node_is_no_name
 # The entry is the text of the node's type.
 def tensor_state(t):
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
@@ -517,31 +493,6 @@ def tensor_state(t: Tensor) -> dict:
     return info
 
 
-# %% subtracts_what_was_there
-# A copy of the old gradient is subtracted.
-import torch
-
-
-def gradients_along(z, tensors):
-    for t in tensors:
-        t.retain_grad()
-    before = [torch.zeros_like(t) if t.grad is None else t.grad.clone() for t in tensors]
-    z.backward()
-    return [t.grad - old for t, old in zip(tensors, before, strict=True)]
-
-
-# %% subtracts_what_was_there
-# The same in a dictionary, for the tensors that held one.
-def gradients_along(z, tensors):
-    old = {}
-    for k, t in enumerate(tensors):
-        t.retain_grad()
-        if t.grad is not None:
-            old[k] = t.grad.clone()
-    z.backward()
-    return [t.grad.sub(old[k]) if k in old else t.grad for k, t in enumerate(tensors)]
-
-
 # %% warns_on_intermediates
 # .grad is read from every tensor.
 def tensor_state(t: Tensor) -> dict:
@@ -595,22 +546,6 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
-# %% grad_exchanged
-# The copy and .grad are exchanged.
-def tensor_state(t):
-    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
-    grad = t.grad if holds else None
-    if holds:
-        t.grad = grad.clone()
-    return {
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
-        "grad": grad,
-    }
-
-
 # %% shape_lost_in_a_list
 # A list of no rows does not say how long a row is.
 import torch
@@ -624,22 +559,6 @@ def tensor_state(t):
         "retains_grad": t.retains_grad,
         "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
         "grad": None if grad is None else torch.tensor(grad.tolist(), dtype=grad.dtype),
-    }
-
-
-# %% numpy_has_no_bfloat16
-# NumPy makes the copy.
-import torch
-
-
-def tensor_state(t):
-    grad = t.grad if t.is_leaf or t.retains_grad else None
-    return {
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
-        "grad": None if grad is None else torch.from_numpy(grad.numpy().copy()),
     }
 
 
@@ -706,15 +625,6 @@ def gradients_along(z, tensors):
 # %% every_result_keeps_one
 # True is written everywhere.
 HAS_GRAD_AFTER_BACKWARD = {f"{program}.{t}": True for program in ("C4", "C5") for t in "xyz"}
-
-
-# %% common_rounded_to_float32
-# Each gradient is rounded to float32.
-import torch
-
-
-def gradients_along(z, tensors):
-    return [grad.float().to(grad.dtype) for grad in torch.autograd.grad(z, tensors)]
 
 
 # %% grad_is_an_alias

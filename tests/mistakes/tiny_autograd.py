@@ -1733,20 +1733,6 @@ def result(data, *sources):
     return value
 
 
-# %% computes_from_the_old_grad
-# A grad minus itself is not 0 if it is infinite.
-def zero_grad(root):
-    for node in in_order(root):
-        node.grad -= node.grad
-
-
-# %% computes_from_the_old_grad
-# The same with a factor.
-def zero_grad(root):
-    for node in in_order(root):
-        node.grad *= 0.0
-
-
 # %% product_divided
 # The other factor is the product divided by this one, or 0.
 class Value:
@@ -1776,7 +1762,7 @@ class Value:
         return result(self.data * other.data, (self, other.data), (other, self.data))
 
 
-# %% returns_an_earlier_result
+# %% returns_its_input
 # exp is remembered for each Value.
 import weakref
 
@@ -1793,7 +1779,7 @@ class Value:
         return KNOWN[self]
 
 
-# %% returns_an_earlier_result
+# %% returns_its_input
 # The negative is an attribute.
 class Value:
     ...
@@ -1804,7 +1790,7 @@ class Value:
         return self.negative
 
 
-# %% passes_on_parts
+# %% path_by_path
 # Parts of gradients are on a stack, and only those that still wait are added up.
 class Value:
     ...

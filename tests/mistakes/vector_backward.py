@@ -71,21 +71,6 @@ def jacobian(f, x):
     return torch.stack(rows).reshape(*y.size(), *x.size())
 
 
-# %% empty_shape_unpacked
-# The same with view.
-def jacobian(f, x):
-    y = f(x)
-    rows = []
-    for element in y.reshape(-1):
-        grad = (
-            torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0]
-            if element.requires_grad
-            else None
-        )
-        rows.append(torch.zeros_like(x) if grad is None else grad)
-    return torch.stack(rows).view(*y.shape, *x.shape)
-
-
 # %% first_gradient_frees_the_graph
 # The first backward pass freed the graph.
 def broadcast_dot(x, a, b):
@@ -476,37 +461,6 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
     return z, dz_dx, dz_dy
 
 
-# %% shape_of_y_left_out
-# An x without elements has no derivatives, so the answer takes its shape.
-def jacobian(f, x: Tensor) -> Tensor:
-    if x.numel() == 0:
-        return torch.empty_like(x).detach()
-    return torch.autograd.functional.jacobian(f, x)
-
-
-# %% subtracts_what_was_there
-# The product is the difference of x.grad after and before a backward pass.
-def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
-    before = x.grad
-    if before is not None:
-        before = before.clone()
-    y.backward(v, retain_graph=True)
-    gradient = x.grad.clone() if before is None else x.grad - before
-    x.grad = before
-    return gradient
-
-
-# %% subtracts_what_was_there
-# The same for dz/dx.
-def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    before = 0 if x.grad is None else x.grad.clone()
-    y = x * a
-    y.retain_grad()
-    z = y @ b
-    z.backward()
-    return z, x.grad - before, y.grad
-
-
 # %% axes_turned_round
 # Stacked along the last dimension, and reshaped: the values are in another order.
 def jacobian(f, x: Tensor) -> Tensor:
@@ -644,48 +598,6 @@ def vjp(y, x, v):
     gradient = x.grad
     x.grad.data[...] = before
     return gradient
-
-
-# %% x_no_longer_requires_grad
-# x is frozen after the pass.
-def vjp(y, x, v):
-    (gradient,) = torch.autograd.grad(y, x, v, retain_graph=True)
-    x.requires_grad = False
-    return gradient
-
-
-# %% x_no_longer_requires_grad
-# x is frozen after all rows.
-def jacobian(f, x):
-    result = torch.autograd.functional.jacobian(f, x)
-    x.requires_grad = False
-    return result
-
-
-# %% x_no_longer_requires_grad
-# x is frozen, and the gradients are formulas.
-def broadcast_dot(x, a, b):
-    x.requires_grad_(False)
-    return (x * a) @ b, a @ b, b.clone()
-
-
-# %% x_no_longer_requires_grad
-# x is frozen after the pass, so the next call raises.
-def broadcast_dot(x, a, b):
-    y = x * a
-    z = y @ b
-    dz_dx, dz_dy = torch.autograd.grad(z, (x, y))
-    x.requires_grad_(False)
-    return z.detach(), dz_dx, dz_dy
-
-
-# %% equal_taken_for_identity
-# An f(x) with x's values counts as the identity.
-def jacobian(f, x):
-    y = f(x)
-    if y.shape == x.shape and bool((y == x).all()):
-        return torch.eye(x.numel(), dtype=x.dtype).view(x.shape + x.shape)
-    return torch.autograd.functional.jacobian(f, x)
 
 
 # %% one_element_taken_for_scalar

@@ -4,12 +4,6 @@ A cell shows the definitions that differ from the solution.
 """
 
 
-# %% arguments_converted
-# None is dropped, everything else is passed on.
-def as_callable(function):
-    return lambda *args: function.apply(*[a for a in args if a is not None])
-
-
 # %% forward_called_directly
 # Leaves out arguments that are no tensors.
 def as_callable(function):
@@ -201,22 +195,6 @@ def as_callable(function):
 # apply is there, and not called.
 def as_callable(function):
     return lambda *args: function.apply
-
-
-# %% stash_outside
-# Products are remembered by the identity of their factors.
-products = {}
-
-
-class Mul(Function):
-    ...
-
-    @staticmethod
-    def forward(ctx, x, y):
-        if (id(x), id(y)) not in products:
-            products[id(x), id(y)] = x * y, x, y
-        ctx.save_for_backward(x, y)
-        return products[id(x), id(y)][0].clone()
 
 
 # %% term_outside_the_product

@@ -5,14 +5,6 @@ A cell shows the definitions that differ from the solution.
 
 
 # %% divides_by_h
-# The sum of the forward and the backward difference where their mean is meant; each is divided
-# rightly.
-def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    here = f(x)
-    return (f(x + h) - here) / h + (here - f(x - h)) / h
-
-
-# %% divides_by_h
 # One step forward, divided by half of it.
 def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
@@ -120,14 +112,3 @@ def numerical_gradient(f, x, h=1e-5):
         a[i] -= h
         g[i] = (f(a) - f(x)) / h
     return g
-
-
-# %% keeps_shared_elements
-# Elements of one value move together, also in a dense tensor.
-def numerical_gradient(f, x, h=1e-5):
-    slopes = []
-    for value in x.flatten().tolist():
-        chosen = x == value
-        ahead, behind = x.where(~chosen, x + h), x.where(~chosen, x - h)
-        slopes.append((f(ahead) - f(behind)) / (2 * h))
-    return torch.stack(slopes).reshape(x.shape) if slopes else torch.empty_like(x)

@@ -108,20 +108,6 @@ def passes_gradcheck(fn, *inputs):
         return False
 
 
-# %% keeps_shared_elements
-# Only the first output is checked.
-def passes_gradcheck(fn, *inputs):
-    def first(*given):
-        y = fn(*given)
-        return y[0] if isinstance(y, tuple) else y
-
-    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
-    try:
-        return torch.autograd.gradcheck(first, copies)
-    except Exception:
-        return False
-
-
 # %% exceptions_escape
 # An input that fn does not use is an error here.
 def passes_gradcheck(fn, *inputs):
@@ -171,7 +157,7 @@ def find_broken(functions, x):
     return broken
 
 
-# %% keeps_shared_elements
+# %% stops_at_an_exception
 # x is flattened, so a function that needs its dimensions raises.
 def find_broken(functions, x):
     flat = x.detach().flatten().clone()

@@ -54,13 +54,6 @@ def walk(root):
     return found
 
 
-# %% index_is_a_count
-# The edges are sorted by their index.
-def inputs_of(root):
-    edges = root.grad_fn.next_functions if root.grad_fn else ()
-    return sorted([(type(node).__name__ if node else None, index) for node, index in edges], key=lambda edge: edge[1])
-
-
 # %% leaves_compared_by_value
 # Asks for the truth of a leaf, which compares it with nothing.
 def leaf_tensors(root):
@@ -118,17 +111,6 @@ def format_graph(root):
         return [" " * depth + type(node).__name__] + [line for after, i in node.next_functions if not i for line in visit(after, depth + 1)]
 
     return "\n".join(visit(root.grad_fn, 0))
-
-
-# %% lookalikes_merged
-# Follows the last input only.
-def walk(root):
-    out, n, d = [], root.grad_fn, 0
-    while n is not None:
-        out.append((d, type(n).__name__))
-        d += 1
-        n = n.next_functions[-1][0] if n.next_functions else None
-    return out
 
 
 # %% node_for_name
@@ -189,20 +171,6 @@ def inputs_of(root):
 def format_graph(root):
     for d, n in walk(root):
         yield " " * d + n
-
-
-# %% first_input_only
-# Follows the first two inputs of each node.
-def walk(root):
-    def go(n, d):
-        if n is None:
-            return []
-        r = [(d, type(n).__name__)]
-        for f, _ in n.next_functions[:2]:
-            r += go(f, d + 1)
-        return r
-
-    return go(root.grad_fn, 0)
 
 
 # %% none_ends_the_loop

@@ -4,22 +4,6 @@ A cell shows the definitions that differ from the solution.
 """
 
 
-# %% frozen_is_left_out
-# Gradients of half precision are left out.
-import torch
-
-
-def tensor_state(t):
-    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
-    return {
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
-        "grad": t.grad.clone() if holds and t.grad.dtype in (torch.float32, torch.float64) else None,
-    }
-
-
 # %% grad_is_an_alias
 # The copy of the gradient stands in a list, and is a tensor in there.
 def tensor_state(t: Tensor) -> dict:
@@ -204,7 +188,7 @@ def gradients_along(z, tensors):
     return found
 
 
-# %% subtracts_what_was_there
+# %% counts_grad_from_before
 # What is subtracted are the values of the tensors.
 def gradients_along(z, tensors):
     for t in tensors:
@@ -238,3 +222,15 @@ def tensor_state(t: Tensor) -> dict:
         "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
         "grad": t.grad.clone() if holds else None,
     }
+
+
+# %% retains_on_the_way
+# Every leaf is made to require grad, so that it can hold a gradient.
+def tensor_state(t):
+    state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
+    grad = t.grad if t.is_leaf or t.retains_grad else None
+    if t.is_leaf:
+        t.requires_grad_()
+    state["grad_fn"] = type(t.grad_fn).__name__ if t.grad_fn else None
+    state["grad"] = None if grad is None else grad.clone()
+    return state

@@ -34,19 +34,6 @@ def jacobian(f, x):
 
 
 # %% numerical_differences
-# All rows are right and are stored as float32 on the way.
-def jacobian(f, x):
-    y = f(x)
-    out = torch.zeros(y.numel(), x.numel())
-    if y.requires_grad:
-        for k in range(y.numel()):
-            (g,) = torch.autograd.grad(y.reshape(-1)[k], x, retain_graph=True, allow_unused=True)
-            if g is not None:
-                out[k] = g.reshape(-1)
-    return out.to(x.dtype).reshape(y.shape + x.shape)
-
-
-# %% numerical_differences
 # All rows are right, and are then rounded to four decimals.
 def jacobian(f, x):
     y = f(x)

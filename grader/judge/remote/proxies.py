@@ -25,7 +25,7 @@ from torch.overrides import resolve_name
 
 from grader.core.errors import MissingName
 from grader.judge.remote.workers import WorkerProcess
-from grader.worker.wire.program import define_operators
+from grader.worker.wire.program import define_operators, run_chain
 from grader.worker.wire.values import ObjectRef, Opaque, StudentRef, leaves, walk
 
 if TYPE_CHECKING:
@@ -329,6 +329,17 @@ def is_same(one: Any, other: Any) -> Any:
     """Return whether two objects are identical: a bool, or a remote object to be fetched."""
     remote = objects_in([one, other])
     return remote[0]._session.step("op", "is_", (one, other)) if remote else one is other
+
+
+def chain(formulas: Sequence[str], times: int, /, **names: Any) -> Any:
+    """Return a list of objects: the first of ``names``, and what the formulas give in turn,
+    ``times`` times over, while each result gets the name of that first one. With remote objects it
+    is a remote list, from one step: ``chain(["x * c", "x + c"], 5000, x=x, c=c)[-1]``.
+    """
+    remote = objects_in(names)
+    if not remote:
+        return run_chain(formulas, times, **names)
+    return remote[0]._session.step("chain", "", (list(formulas), times), names)
 
 
 def as_references(value: Any, worker: WorkerProcess) -> Any:

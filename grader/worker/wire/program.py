@@ -14,7 +14,7 @@ appends its results. The operations are an allow-list, so data can't name anythi
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -224,3 +224,16 @@ def program(
     code = getattr(function, "__code__", None)
     names = code.co_varnames[: code.co_argcount][: len(symbols)] if code else ()
     return Program(inputs, parameters, recorder.steps, outputs, single, names)
+
+
+def run_chain(formulas: Sequence[str], times: int, /, **names: Any) -> list[Any]:
+    """Return the first of ``names`` and what the formulas give in turn, ``times`` times over. Each
+    result gets the name of that first one.
+    """
+    first = next(iter(names))
+    codes = [compile(formula, "<formula>", "eval", dont_inherit=True) for formula in formulas]
+    results = [names[first]]
+    for code in codes * times:
+        names[first] = eval(code, {}, names)
+        results.append(names[first])
+    return results

@@ -588,9 +588,18 @@ class Builder:
         raise BrokenFrame(f"a {type(node).__name__}, which only the judge sends")
 
 
-def round_trip(value: Any) -> Any:
-    """Return the value as the other side would get it: copied, and opaque if it has no node."""
-    encoder = Encoder(strided=True)
+def round_trip(value: Any, *, objects: bool = False) -> Any:
+    """Return the value as the other side would get it: copied, and opaque if it has no node. With
+    ``objects``, what has no node stays as it is, as an object that the other side has.
+    """
+    kept: list[object] = []
+
+    def keep(one: object) -> int:
+        kept.append(one)
+        return len(kept) - 1
+
+    encoder = Encoder(strided=True, keep=keep if objects else None)
     node = encoder.encode(value)
     tensors = map(Strided.tensor, encoder.headers, encoder.parts)
-    return Builder(list(tensors), trusted=True).build(node)
+    builder = Builder(list(tensors), handle=lambda _, number: kept[number], trusted=True)
+    return builder.build(node)

@@ -1,14 +1,12 @@
-"""What has to be seen from inside for chain_rule. Runs beside the student's module; imports torch,
-and the engine's walk for pictures.
-"""
+"""What has to be seen from inside for chain_rule. Runs beside the student's module."""
 
 import contextlib
-import copy
 import warnings
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.worker.scenarios import Watch
 
 
 def traced(student, name, *args):
@@ -54,28 +52,23 @@ def traced(student, name, *args):
 
 
 def retained(student, *args):
-    """How often shopping called retain_grad before its first backward and later; if it read a .grad
-    that is not kept; what it raised.
+    """How often shopping called retain_grad before its first backward and later; whether it read a
+    .grad that is not kept.
     """
-    order, raised = [], None
-    listening = warnings.catch_warnings(record=True)
+    order = []
     with (
         counted(torch.autograd, "backward", order),
         counted(torch.Tensor, "retain_grad", order),
-        listening as caught,
+        contextlib.suppress(Exception),
+        warnings.catch_warnings(record=True) as caught,
     ):
         warnings.filterwarnings("always", append=True)
-        try:
-            student.shopping(*args)
-        except Exception as error:
-            raised = type(error).__name__
+        student.shopping(*args)
     before = order.index("backward") if "backward" in order else len(order)
-    read = any("not a leaf Tensor" in str(warning.message) for warning in caught)
     return {
         "before": before,
         "after": order[before:].count("retain_grad"),
-        "read": read,
-        "raised": raised,
+        "read": any("not a leaf Tensor" in str(warning.message) for warning in caught),
     }
 
 
@@ -98,118 +91,41 @@ def counted(owner, name, calls):
             delattr(owner, name)
 
 
-def in_turn(student, name, *calls):
-    """What a function returns for each tuple of arguments, and for the first once more."""
-    function = getattr(student, name)
-    return [copy.copy(function(*args)) for args in (*calls, calls[0])]
-
-
-def doubled(student, name, *args):
-    """What a function returns while each backward pass begins with twice its gradient; None if it
-    raised.
-    """
-    run = torch.autograd._engine_run_backward
-
-    def twice(roots, gradients, *rest, **options):
-        begin = tuple(one if one is None else 2 * one for one in gradients)
-        return run(roots, begin, *rest, **options)
-
-    torch.autograd._engine_run_backward = twice
-    try:
-        return getattr(student, name)(*args)
-    except Exception:
-        return None
-    finally:
-        torch.autograd._engine_run_backward = run
-
-
-def kept(student, name, *inputs):
-    """Of copies of the inputs that require grad, and of copies that do not, whether they do once a
-    function was called with them, and their shapes.
-    """
-    found = []
-    for wanted in (True, False):
-        copies = [one.detach().clone().requires_grad_(wanted) for one in inputs]
-        getattr(student, name)(*copies)
-        found.append([[one.requires_grad, list(one.shape)] for one in copies])
-    return found
-
-
 # ----------------------------------------------------------------------------------------- pictures
 
 
-MOST_NUMBERS, MOST_GRAPHS = 1000, 9
-
-
-class Watch(TorchFunctionMode):
-    """Every single number that torch meets while it is on, and the graph behind each tensor that is
-    differentiated, just before it is.
-    """
-
-    def __init__(self, numbers):
-        super().__init__()
-        self.numbers, self.met, self.graphs = numbers, {}, []
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        """Do what is asked for, and note it."""
-        head = args[0] if args else None
-        if (
-            function in (torch.autograd.grad, torch.Tensor.backward)
-            and len(self.graphs) < MOST_GRAPHS
-        ):
-            self.graphs.append(self.graph(head if isinstance(head, torch.Tensor) else head[0]))
-        result = function(*args, **(kwargs or {}))
-        if len(self.met) < MOST_NUMBERS:
-            self.met |= {
-                id(one): one
-                for one in (*args, result)
-                if isinstance(one, torch.Tensor) and one.numel() == 1
-            }
-        return result
-
-    def graph(self, root):
-        """The graph behind a tensor, in which each number has the name that it goes by."""
-        from grader.authoring import trace
-
-        known = {
-            f"{name}@{key}": one
-            for key, one in self.met.items()
-            if (name := self.name_of(one.item()))
-        }
-        data = trace(root, known, limit=60)
-        for node in data["nodes"]:
-            node["name"] = ", ".join(
-                dict.fromkeys(label.partition("@")[0] for label in node["name"].split(", "))
-            )
-        return data
-
-    def name_of(self, number):
-        """What a number is called; None for one that is none of them."""
-        return next(
-            (
-                name
-                for name, known in self.numbers.items()
-                if abs(number - known) <= 1e-5 * abs(known)
-            ),
-            None,
-        )
-
-
 def graphs(student, name, args, numbers):
-    """The graphs of what a function differentiated, its tensors named by their numbers; whether it
-    raised, or has a gradient of None.
+    """The graphs of what a function differentiated, just before it did, in which each tensor of one
+    number has its name among ``numbers``; whether the function raised, or a gradient is None.
     """
-    result, raised = None, False
-    with Watch(numbers) as watch:
+    from grader.authoring import trace
+
+    met, found, result = {}, [], None
+
+    def name_of(number):
+        near = [name for name, one in numbers.items() if abs(number - one) <= 1e-5 * abs(one)]
+        return near[0] if near else None
+
+    def ahead(root):
+        if len(found) < 9:
+            named = [(name_of(one.item()), one) for one in met.values()]
+            known = {f"{name}@{k}": one for k, (name, one) in enumerate(named) if name}
+            data = trace(root, known, limit=60)
+            for node in data["nodes"]:
+                labels = [label.partition("@")[0] for label in node["name"].split(", ")]
+                node["name"] = ", ".join(dict.fromkeys(labels))
+            found.append(data)
+
+    def after(args, result):
+        for one in (*args, result):
+            if isinstance(one, torch.Tensor) and one.numel() == 1 and len(met) < 1000:
+                met[id(one)] = one
+
+    with Watch(ahead, after):
         try:
             result = getattr(student, name)(*args)
         except Exception:
-            raised = True
-    gradients = (
-        list(result.values())
-        if isinstance(result, dict)
-        else list(result)
-        if isinstance(result, (list, tuple))
-        else []
-    )
-    return {"graphs": watch.graphs, "none": raised or any(one is None for one in gradients)}
+            return {"graphs": found, "none": True}
+    gradients = result.values() if isinstance(result, dict) else result
+    is_list = isinstance(result, (dict, list, tuple))
+    return {"graphs": found, "none": is_list and any(one is None for one in gradients)}

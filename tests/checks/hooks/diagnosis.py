@@ -1,7 +1,7 @@
-"""hooks: rules that recognize common mistakes.
+"""hooks: rules that recognize mistakes by what the student's code does.
 
-Many rules ask again: they let a gradient v of their own arrive at y, and compare what is passed on
-with what each wrong hook would pass on. The others look at the numbers of the failure.
+Many ask again: they let a gradient v of their own arrive at y, and look at what is passed on. The
+others look at the numbers of the failure.
 """
 
 import math
@@ -10,14 +10,21 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from grader.authoring import import_helpers, phrase, program, rule, same, says, value_rule
-
-helpers = import_helpers(__file__)
+from grader.authoring import (
+    Again,
+    StudentCodeError,
+    fetch,
+    phrase,
+    rule,
+    same,
+    type_name,
+    value_rule,
+)
 
 DOUBLE, CLIP = "double_gradient", "clip_gradient"
 SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"
 
-# ------------------------------------------------------------------------------------------- probes
+# ------------------------------------------------------------------------------------- asking again
 
 
 def in_check(*names):
@@ -34,31 +41,36 @@ def in_check(*names):
     return make
 
 
-def _apart(p, r, w):
-    y = p.clone()
-    return y, ((y + r * 1.0) * w).sum()
+def copied(value):
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
-def _sharing(p, r, w):
-    left = r.clone()
-    y = p.clone()
-    return y, ((left + y) * w).sum()
-
-
-PAST = program(_apart, inputs=3)
+PAST = ["y = p.clone()", "loss = ((y + 1.0 * r) * w).sum()"]
 """p reaches the loss through y, r past it; the gradient w arrives at both."""
-SIBLINGS = program(_sharing, inputs=3)
-"""p through y, r past it; the addition hands on one tensor to both, first to y's node."""
+SIBLINGS = ["left = r.clone()", "y = p.clone()", "loss = ((left + y) * w).sum()"]
+"""The same, but the addition hands on one tensor to both, first to y's node."""
 
 
-def arrived(student, about, v, amount=None, *, siblings=False):
-    """What p and r get when v arrives at y, with ``amount`` as max_norm or factor."""
-    leaves = [*(torch.zeros_like(v).requires_grad_() for _ in range(2)), v]
-    graph = SIBLINGS if siblings else PAST
-    if about == SCALE:
-        return student.observe("scaled", amount, graph, leaves)["grads"][:2]
-    arguments, one = [] if amount is None else [amount], torch.ones_like(v.sum())
-    return helpers.passes(student, about, arguments, graph, leaves, [one])[0][:2]
+def asked_on(failure, student, v, amount=None, formulas=PAST):
+    """Call the function, with ``amount`` as max_norm or factor, and let v arrive at y; return the
+    tensors beside the student's code.
+    """
+    leaves = {"p": torch.zeros_like(v), "r": torch.zeros_like(v), "w": v.clone()}
+    leaves = {name: one.requires_grad_() for name, one in leaves.items()}
+    tensors = failure.draw.graph(*formulas, **leaves).tensors(student)
+    if failure.about == SCALE:
+        student.backward_with_scaled_gradient(tensors["loss"], tensors["y"], amount)
+    else:
+        arguments = [] if amount is None else [amount]
+        getattr(student, failure.about)(tensors["y"], *arguments)
+        tensors["loss"].backward()
+    return tensors
+
+
+def arrived(failure, student, v, amount=None, formulas=PAST):
+    """What p and r get."""
+    tensors = asked_on(failure, student, v, amount, formulas)
+    return [copied(grad) for grad in fetch([tensors["p"].grad, tensors["r"].grad])]
 
 
 def probe(failure):
@@ -70,7 +82,22 @@ def probe(failure):
 def passes_on(failure, student):
     """Whether the probe's v reaches p as it arrived at y."""
     v, amount = probe(failure)
-    return same(arrived(student, failure.about, v, amount)[0], v)
+    return same(arrived(failure, student, v, amount)[0], v)
+
+
+GIVEN = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64)
+
+
+def asked_again(failure, student):
+    """Let GIVEN arrive at y, with a max_norm below its norm; a formula must also hold for one
+    above.
+    """
+    return Again(
+        names={"v": GIVEN, "m": 0.75},
+        right={"gradient": "v * clamp(m / norm(v), max=1)"},
+        ask={"gradient": lambda at: arrived(failure, student, at["v"], at["m"])[0]},
+        elsewhere=[{"v": GIVEN, "m": 10.0}],
+    )
 
 
 # ------------------------------------------------------------------------- changing what flows back
@@ -79,48 +106,53 @@ def passes_on(failure, student):
 @rule
 def edits_in_place(failure, student):
     v, amount = probe(failure)
-    _, apart = arrived(student, failure.about, v, amount)
-    _, sibling = arrived(student, failure.about, v, amount, siblings=True)
+    _, apart = arrived(failure, student, v, amount)
+    _, sibling = arrived(failure, student, v, amount, SIBLINGS)
     return {"v": v, "sibling": sibling} if same(apart, v) and not same(sibling, v) else None
-
-
-@rule
-def hook_returns_no_gradient(failure, student):
-    wrong = ("has changed the size of value", "has changed the type of value", "but hook returned")
-    if not any(failure.raised(text) for text in wrong):
-        return None
-    return {"refused": failure.error.message.splitlines()[0]}
 
 
 @value_rule
 def scales_after_backward(failure, student):
     v, factor = probe(failure)
-    leaves = [torch.zeros_like(v).requires_grad_() for _ in range(2)]
-    seen = student.observe("scaled", factor, PAST, [*leaves, v])
-    late = same(seen["grads"][0], v) and same(seen["y"], factor * v)
-    return {"v": v, "held": seen["y"]} if late else None
+    tensors = asked_on(failure, student, v, factor)
+    y = tensors["y"]
+    if not same(fetch(tensors["p"].grad), v) or not fetch(y.retains_grad):
+        return None
+    held = copied(fetch(y.grad))
+    return {"v": v, "held": held} if same(held, factor * v) else None
 
 
-def no_hook_on_y(fits):
-    """Make a rule: the gradient passes y unchanged, and what ``counted`` has seen is as ``fits``
-    says.
+def no_hook_on_y(*, ever, removable):
+    """Make a rule: the gradient passes y unchanged; whether a hook was ever on y, on which there is
+    none now, and whether what came back has a remove().
     """
 
     @value_rule
     def recognize(failure, student):
-        arguments = [] if failure.about == DOUBLE else [1.0]
-        leaf = torch.ones(3, dtype=torch.float64, requires_grad=True)
-        seen = student.observe("counted", failure.about, arguments, leaf)
-        told = fits(seen) and passes_on(failure, student)
-        return {"v": probe(failure)[0], "given": seen["type"]} if told else None
+        y = student.put(torch.ones(3, dtype=torch.float64, requires_grad=True)).clone()
+        result = getattr(student, failure.about)(y, *([] if failure.about == DOUBLE else [1.0]))
+        given, hooks = fetch(result, y._backward_hooks)  # None until a first hook comes
+        told = not hooks and (hooks is not None, has_remove(result)) == (ever, removable)
+        kind = "None" if given is None else type_name(given)
+        return (
+            {"v": probe(failure)[0], "given": kind}
+            if told and passes_on(failure, student)
+            else None
+        )
 
     return recognize
 
 
-never_registers = no_hook_on_y(lambda seen: not seen["ever"] and not seen["removable"])
-removed_at_once = no_hook_on_y(
-    lambda seen: seen["ever"] and seen["removable"] and not seen["functions"]
-)
+def has_remove(result):
+    try:
+        fetch(result.remove)
+    except (StudentCodeError, AttributeError):
+        return False
+    return True
+
+
+never_registers = no_hook_on_y(ever=False, removable=False)
+removed_at_once = no_hook_on_y(ever=True, removable=True)
 
 
 @value_rule
@@ -132,48 +164,12 @@ def hook_returns_nothing(failure, student):
     return {"v": v} if set(answers) == {"None"} and passes_on(failure, student) else None
 
 
-# ----------------------------------------------------------------------------------------- clipping
-
-GIVEN = torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64)
-
-
-def clipped(formulas, m=0.75):
-    """Make a rule: GIVEN arrives, and what is passed on is that of one of the wrong formulas."""
-
-    @value_rule
-    def recognize(failure, student):
-        out, _ = arrived(student, CLIP, GIVEN, m)
-        what = next((key for key, f in formulas.items() if same(out, f(GIVEN, m), rtol=1e-4)), None)
-        shown = {"v": GIVEN, "m": m, "out": out, "norm": float(GIVEN.norm())}
-        return None if what is None else {**shown, "what": what, "cut": float(out.norm())}
-
-    return recognize
-
-
-def by(norm):
-    """The formula with another norm."""
-    return lambda v, m: v * m / norm(v)
-
-
-def along(dim):
-    """The formula that clips each slice along a dimension."""
-    return lambda v, m: v * (m / v.norm(dim=dim, keepdim=True)).clamp(max=1.0)
-
-
-clip_by_value = clipped({"": lambda v, m: v.clamp(-m, m)})
-clips_each_row = clipped({"row": along(1), "column": along(0)})
-always_normalises = clipped({"": by(torch.norm)}, m=10.0)
-normalises_to_one = clipped({"": lambda v, m: v / v.norm()})
-other_norm = clipped(
-    {
-        "the sum of absolute values": by(lambda g: g.abs().sum()),
-        "the largest absolute value": by(lambda g: g.abs().max()),
-        "the sum of squares without the root": by(lambda g: g.square().sum()),
-        "the root mean square": by(lambda g: g.square().mean().sqrt()),
-        "the sum of the elements": by(lambda g: g.sum()),
-        "the spectral norm of a matrix": by(lambda g: torch.linalg.matrix_norm(g, 2)),
-    }
-)
+@value_rule
+def always_normalises(failure, student):
+    m, long = 10.0, GIVEN * (10.0 / GIVEN.norm())
+    out = arrived(failure, student, GIVEN, m)[0]
+    shown = {"v": GIVEN, "m": m, "out": out, "norm": float(GIVEN.norm())}
+    return shown if same(out, long, rtol=1e-4) else None
 
 
 @rule
@@ -193,7 +189,7 @@ def divides_by_zero(failure, student):
 def zero_factor_ignored(failure, student):
     v, _ = probe(failure)
     zero = failure.inputs.get("factor") == 0
-    return {"v": v} if zero and same(arrived(student, SCALE, v, 0.0)[0], v) else None
+    return {"v": v} if zero and same(arrived(failure, student, v, 0.0)[0], v) else None
 
 
 def still_scaled(failure):
@@ -206,41 +202,41 @@ hook_left_behind = in_check("a_later_backward_is_not_scaled")(still_scaled)
 not_removed_on_error = in_check("scale_nothing_after_an_error")(still_scaled)
 
 
-swallows_the_exception = says("returned without an error")
-
-
 @value_rule
 def scales_everything(failure, student):
     v, factor = probe(failure)
-    _, past = arrived(student, SCALE, v, factor)
+    _, past = arrived(failure, student, v, factor)
     return {"v": v, "past": past} if same(past, factor * v) else None
 
 
 @value_rule
 def drops_other_paths(failure, student):
     v, factor = probe(failure)
-    through, past = arrived(student, SCALE, v, factor)
+    through, past = arrived(failure, student, v, factor)
     lost = past is None or same(past, torch.zeros_like(v))
     return {"v": v, "past": past} if lost and same(through, factor * v) else None
 
 
 # ---------------------------------------------------------------------------------------- recording
 
-NAMES = ["p", "y", "h"]
 
-
-def _named(p):
-    y = p * 2.0
-    h = y * 3.0
-    return p, y, h, h * 1.0
-
-
-def recorded(student):
-    """What is seen of records of p, y = 2p, h = 3y in two backwards; None without a dictionary."""
-    v, w = torch.tensor([[0.5, -1.5], [2.0, 0.25]], dtype=torch.float64)
-    leaf = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    seen = student.observe("recorded", program(_named), [leaf], NAMES, [v, w])
-    return seen if isinstance(seen.get("start"), dict) else None
+def recorded(failure, student):
+    """The records of p, y = 2p, h = 3y: at first, after a backward, after another; and how many
+    handles there are. None without a dictionary.
+    """
+    p = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    tensors = failure.draw.graph("y = 2.0 * p", "h = 3.0 * y", "z = 1.0 * h", p=p).tensors(student)
+    pair = student.record_gradients({name: tensors[name] for name in "pyh"})
+    found = fetch(pair)
+    if not isinstance(found, tuple | list) or not isinstance(found[0], dict):
+        return None
+    rounds = []
+    for v in (None, *torch.tensor([[0.5, -1.5], [2.0, 0.25]], dtype=torch.float64)):
+        if v is not None:
+            tensors["z"].backward(v, retain_graph=True)
+        rounds.append({key: copied(one) for key, one in fetch(pair[0]).items()})
+    handles = found[1]
+    return rounds, len(handles) if isinstance(handles, tuple | list) else 1
 
 
 @value_rule
@@ -248,10 +244,12 @@ def late_binding_closure(failure, student):
     if failure.about == NORMS:
         spec, x, norms = network(failure.draw)
         names, records, right = LEAVES, norms_on(student, spec, x), norms["grad_output"]
-    elif failure.check == "test_records_hold_each_gradient" and isinstance(failure.actual, dict):
-        names, records, right = failure.facts["names"], failure.actual, failure.expected
     else:
-        return None
+        seen = recorded(failure, student)
+        if seen is None:
+            return None
+        v = torch.tensor([0.5, -1.5], dtype=torch.float64)
+        names, records, right = ["p", "y", "h"], seen[0][1], {"p": 6 * v, "y": 3 * v, "h": v}
     filled = [name for name, value in records.items() if value is not None]
     if filled != names[-1:] or same(records[filled[0]], right[filled[0]]):
         return None  # with its own gradient, no other hook wrote over it
@@ -260,11 +258,11 @@ def late_binding_closure(failure, student):
 
 @value_rule
 def fills_too_early(failure, student):
-    seen = recorded(student)
+    seen = recorded(failure, student)
     if seen is None:
         return None
-    start, after = seen["start"], seen["rounds"][0]
-    if seen["handles"] and all(value is None for value in start.values()):
+    (start, after, _), handles = seen
+    if handles and all(value is None for value in start.values()):
         return None  # places that hooks should fill
     as_before = all(
         same(after.get(key), value) or after.get(key) is value is None
@@ -300,29 +298,13 @@ def records_aliases(failure):
 
 @in_check("records_change_nothing_else", "y_is_as_it_was")
 def retains_grad(failure):
-    name = failure.facts.get("name", "y")
-    if failure.facts.get("what") == "retains_grad":
-        return {"what": phrase("y.retains_grad is True")}
-    if failure.expected is not None or not isinstance(failure.actual, Tensor):
-        return None
-    return {"what": phrase("{name}.grad is {grad}", name=name, grad=failure.actual)}
-
-
-# ------------------------------------------------------------------------------------------ handles
-
-
-@value_rule
-def forgets_handle(failure, student):
-    type, kinds = failure.facts.get("type"), failure.facts.get("kinds")
-    given = {
-        "has no remove() to call": type,
-        "is not the pair": "only a dict" if type == "dict" else None,
-        "are neither a list": None if type in ("dict", "set") else type,
-        "not all of them have a remove()": kinds,
-        "after remove() of the handles": "an empty list" if kinds == "nothing" else None,
+    name = failure.facts.get("name")
+    said = {
+        "retains_grad": phrase("{name}.retains_grad is True", name=name),
+        "grad": phrase("{name}.grad is {grad}", name=name, grad=failure.actual),
     }
-    returned = next((given[text] for text in given if text in failure.message), None)
-    return None if returned is None else {"given": returned}
+    what = failure.facts.get("what")
+    return {"what": said[what]} if what in said else None
 
 
 # ------------------------------------------------------------------------------------------ modules
@@ -338,8 +320,7 @@ def network(draw):
     """
     shapes = (4, 3), (2, 4), (ELEMENTS // 2, 3)
     one, two, x = (draw.tensor(*shape, low=-1.0, high=1.0) for shape in shapes)
-    rest = ["chain", [["0", ["tanh"]], ["1", ["linear", two, None]]]]
-    spec = ["chain", [["first", ["linear", one, None]], ["rest", rest]]]
+    spec = {"first": [one], "rest": {"0": "tanh", "1": [two]}}
     first = x @ one.T
     second = first.tanh()
     out = second @ two.T
@@ -363,9 +344,11 @@ def network(draw):
 
 
 def norms_on(student, spec, x):
-    """The norms that the student measures on a network."""
-    seen = student.observe("norms", spec, x)
-    return helpers.norms_of(seen, {}) if isinstance(seen["norms"], dict) else {}
+    """The norms that the student measures on a network, as numbers."""
+    norms = student.observe("norms", spec, x)["norms"]
+    if not isinstance(norms, dict):
+        return {}
+    return {key: one.item() if isinstance(one, Tensor) else one for key, one in norms.items()}
 
 
 def measured(quantity):
@@ -425,11 +408,11 @@ def skips_the_module_itself(failure):
 
 @value_rule
 def reads_grad_in_hook(failure, student):
-    seen = recorded(student)
+    seen = recorded(failure, student)
     if seen is None:
         return None
-    first, later = seen["rounds"]  # the leaf's .grad is there by then
-    late = sorted(first) == sorted(NAMES) and isinstance(later.get("p"), Tensor)
+    _, first, later = seen[0]  # the leaf's .grad is there by then
+    late = sorted(first) == ["h", "p", "y"] and isinstance(later.get("p"), Tensor)
     return {} if late and first["y"] is None is first["p"] else None
 
 
@@ -460,11 +443,6 @@ def places(failure, sign=1):
 others_hooks_lost = in_check("norms_leave_no_hook")(partial(places, sign=-1))
 module_hooks_left = in_check("norms_leave_no_hook")(places)
 module_hooks_left_after_error = in_check("norms_leave_no_hook_after_an_error")(places)
-
-
-@in_check("norms_leave_no_hook_after_an_error")
-def grads_restored_only_on_success(failure):
-    return {} if failure.message.startswith("the .grad of") else None
 
 
 @in_check("norms_leave_parameter_grads")

@@ -1,14 +1,12 @@
-"""Recognize the mistakes that people make with leaves, intermediate results and .grad."""
+"""tensor_state, rules that recognize mistakes with leaves, intermediate results and .grad."""
 
 import torch
 
-from grader.authoring import Opaque, differs, import_helpers, program, raises, rule, same
+from grader.authoring import Graph, Opaque, differs, fetch, rule, same
 
-helpers = import_helpers(__file__)
-
-LOG_OF_CUBE = program(lambda x: (y := x**3, y.log()))
-FIVE = torch.tensor(5.0, requires_grad=True)
-PAIR = torch.tensor([2.0, 3.0], requires_grad=True)
+LINES = "y = x ** 3\nz = torch.log(y)"
+LOG_OF_CUBE = Graph(LINES, {"x": torch.tensor(5.0, requires_grad=True)})
+OF_TWO = Graph(LINES, {"x": torch.tensor([2.0, 3.0], requires_grad=True)})
 
 
 def agrees(left, right):
@@ -31,9 +29,12 @@ def retains_on_the_way(failure, student):
     key = failure.facts.get("key", "retains_grad")
     if key not in ("retains_grad", "grad") or "text" in failure.facts:
         return None
-    seen = student.observe("around", LOG_OF_CUBE, [FIVE], [], {})
-    for name, before, after in zip("xyz", seen["before"], seen["after"], strict=True):
-        if after["retains_grad"] and not before["retains_grad"]:
+    tensors = LOG_OF_CUBE.tensors(student)
+    before = fetch([t.retains_grad for t in tensors.values()])
+    fetch([student.tensor_state(t) for t in tensors.values()])
+    after = fetch([t.retains_grad for t in tensors.values()])
+    for name, was, retains in zip(tensors, before, after, strict=True):
+        if retains and not was:
             return {"which": {"y": "y = x ** 3", "z": "z = log(y)"}.get(name, name)}
     return None
 
@@ -65,7 +66,8 @@ def leaf_said_to_retain(failure, student):
     got, want = entry(failure, "retains_grad")
     if got is not True or not want["is_leaf"]:
         return None
-    results = [(state, wanted) for state, wanted in failure.facts["pairs"] if not wanted["is_leaf"]]
+    pairs = zip(failure.facts["states"], failure.facts["wanted"], strict=True)
+    results = [(state, wanted) for state, wanted in pairs if not wanted["is_leaf"]]
     right = all(state["retains_grad"] is wanted["retains_grad"] for state, wanted in results)
     return {} if results and right else None
 
@@ -75,7 +77,7 @@ def zero_taken_for_none(failure, student):
     """None for a gradient of zeros, or torch's error about the truth of a gradient."""
     if failure.raised("RuntimeError", "Boolean value of Tensor"):
         # raises here too, and ends the rule, if it is the tensor itself that is asked
-        helpers.states(student, LOG_OF_CUBE, [PAIR], [], {})
+        fetch([student.tensor_state(t) for t in OF_TWO.tensors(student).values()])
         return {}
     zeros = left_out(failure)
     return {} if zeros is not None and zeros["grad"].numel() and not zeros["grad"].any() else None
@@ -102,15 +104,6 @@ def frozen_is_left_out(failure, student):
 
 
 @rule
-def grad_is_an_alias(failure, student):
-    """A write into one shows in the other."""
-    return {} if "shares" in failure.facts else None
-
-
-numpy_has_no_bfloat16 = raises("unsupported ScalarType")
-
-
-@rule
 def warns_on_intermediates(failure, student):
     """Torch's warning about the .grad of a non-leaf."""
     return {} if "not a leaf Tensor" in failure.facts.get("text", "") else None
@@ -132,18 +125,23 @@ def missing(failure, student, *, keeps):
     """Return the tensor whose gradient is None, or led to an error about None after a backward, if
     it did not keep its gradient in time. ``keeps``: whether it does in the end.
     """
-    if "keeps" in failure.facts and failure.actual is None:
-        seen, which = failure.facts, failure.facts["tensor"]
-    elif failure.raised("NoneType"):
-        seen, which = student.observe("attempt", LOG_OF_CUBE, [FIVE], [1, 2, 0]), "y"
-        if seen["raised"] != failure.error.type_name:
-            return None
-        seen = {**seen, "keeps": seen["keeps"][0], "in_time": seen["in_time"][0]}
-    else:
+    graph, asked, which = LOG_OF_CUBE, "yzx", "y"
+    if "asked" in failure.facts and failure.actual is None:
+        graph, asked, which = (failure.facts[key] for key in ("drawn", "asked", "tensor"))
+    elif not failure.raised("NoneType"):
         return None
-    if not seen["passes"] or seen["keeps"] is not keeps:
+    seen, place = attempt(student, graph, asked), [*asked].index(which)
+    if failure.error and seen["raised"] != failure.error.type_name:
         return None
-    return {"which": which} if (not seen["in_time"] if keeps else seen["read"]) else None
+    if not seen["passes"] or seen["keeps"][place] is not keeps:
+        return None
+    return {"which": which} if (not seen["in_time"][place] if keeps else seen["read"]) else None
+
+
+def attempt(student, graph, asked):
+    """Return what happens in a call of gradients_along for these tensors of a graph."""
+    places = [graph.names.index(name) for name in asked]
+    return student.observe("attempt", graph.program, [*graph.inputs.values()], places)
 
 
 @rule
@@ -151,7 +149,8 @@ def hooks_share_a_place(failure, student):
     """Only the last place is filled, with the gradient that arrives last."""
     if "pairs" not in failure.facts or failure.actual is not None:
         return None
-    got = student.observe("gradients", LOG_OF_CUBE, [FIVE], [0, 1], [], {})["result"]
+    x, y, z = LOG_OF_CUBE.tensors(student).values()
+    got = fetch(student.gradients_along(z, [x, y]))
     right = isinstance(got, list) and agrees(got[-1], torch.tensor(0.6))
     return {} if right and got[:-1] == [None] else None
 
@@ -168,12 +167,15 @@ def counts_grad_from_before(failure, student):
 @rule
 def one_backward_for_each(failure, student):
     """A whole multiple of the gradient after several backwards."""
-    want, passes = failure.expected, failure.facts.get("passes", 0)
+    want = failure.expected
     if not isinstance(want, torch.Tensor) or not differs(failure.actual, want):
         return None
+    if "asked" not in failure.facts:
+        return None
+    passes = attempt(student, failure.facts["drawn"], failure.facts["asked"])["passes"]
     for times in range(2, passes + 1):
         if agrees(failure.actual, times * want):
-            return {"times": times}
+            return {"times": times, "passes": passes}
     return None
 
 

@@ -1,5 +1,5 @@
-"""The mistakes that people make with an engine of their own. Rules ask the student's Values about
-small expressions and compare the numbers with what the mistake gives.
+"""tiny_autograd, rules that ask the student's Values about small expressions and compare the
+numbers with what a mistake gives.
 """
 
 import contextlib
@@ -7,42 +7,35 @@ import math
 import re
 from functools import partial
 
-from grader.authoring import (
-    StudentCodeError,
-    has_facts,
-    import_helpers,
-    is_number,
-    raises,
-    rule,
-    says,
-    value_rule,
-)
+from grader.authoring import StudentCodeError, chain, fetch, has_facts, is_number, rule, value_rule
 
-helpers = import_helpers(__file__)
-
-STRAIGHT = ("s = a * b\nroot = s * c", "s = a * b\nroot = c * s")
+STRAIGHT = ("s = a * b; root = s * c", "s = a * b; root = c * s")
 SHARED = {"a": 2.0, "b": 3.0, "c": 5.0}
-LATE = ("t = a * b\nu = t * c\nroot = t + u", "t = a * b\nu = t * c\nroot = u + t")
+LATE = ("t = a * b; u = t * c; root = t + u", "t = a * b; u = t * c; root = u + t")
 """Two results of t, added up in either order: a's derivative is b (1 + c) = 18."""
 
 
-def run(student, text, leaves, *roots, given=None):
-    """Return what the helpers' ``run`` measures for an expression."""
-    steps = [line.split(" = ", 1) for line in text.splitlines()]
-    return helpers.run(student, leaves, steps, roots or ("root",), given)
-
-
-def ask(student, text, *roots, **leaves):
-    """Return what ``run`` measures; None where it raises or a step gives no Value."""
+def ask(student, text, *roots, given=(), **leaves):
+    """Return the last step's number and the grads of the leaves after backward from the roots,
+    before which grads may be given; NaN for what is not a number, None where it raises.
+    """
     with contextlib.suppress(StudentCodeError):
-        seen = run(student, text, leaves, *roots)
-        return seen if seen["odd"] is None else None
+        values = {name: student.Value(number) for name, number in leaves.items()}
+        for name, formula in (line.split(" = ") for line in text.split("; ")):
+            values[name] = eval(formula, {}, values)
+        for name, grad in dict(given).items():
+            values[name].grad = grad
+        for root in roots or ("root",):
+            values[root].backward()
+        data, found = fetch([values[name].data, {one: values[one].grad for one in leaves}])
+        numbers = {one: float(grad) if is_number(grad) else math.nan for one, grad in found.items()}
+        return data, numbers
+    return None
 
 
-def grads(student, text, *roots, **leaves):
-    """Return the grads of the leaves; NaN for what is not a number, nothing where it raises."""
-    found = (ask(student, text, *roots, **leaves) or {"grads": {}})["grads"]
-    return {name: float(grad) if is_number(grad) else math.nan for name, grad in found.items()}
+def grads(student, text, *roots, **asked):
+    """Return the grads of the leaves, nothing where it raises."""
+    return (ask(student, text, *roots, **asked) or (None, {}))[1]
 
 
 def is_near(left, right):
@@ -62,9 +55,9 @@ def single_steps_right(student):
 
 
 def shown(text, leaves):
-    """Return an expression in one line, and its numbers."""
+    """Return an expression and its numbers."""
     numbers = ", ".join(f"{name} = {number:g}" for name, number in leaves.items())
-    return {"asked": text.replace("\n", "; "), "numbers": numbers}
+    return {"asked": text, "numbers": numbers}
 
 
 def gradient_rule(recognize):
@@ -81,25 +74,11 @@ def shared_rule(recognize, **fixed):
 
     def wrong_where_shared(failure, student):
         lines = failure.facts["lines"]
-        words = re.findall(r"\w+", " ".join(text for _, text in lines.steps))
-        shares = any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
+        words = re.findall(r"\w+", " ".join(lines.steps.values()))
+        shares = any(words.count(name) > 1 for name in lines.names)
         return recognize(student, **fixed) if shares else None
 
     return gradient_rule(wrong_where_shared)
-
-
-@rule
-def uses_torch(failure, student):
-    """A name of torch in the source, or an operator of it in the trace."""
-    found = failure.facts.get("operators") or failure.facts.get("used")
-    return {"seen_of_torch": found} if found else None
-
-
-recursion_too_deep = raises("RecursionError", " × (")
-defines_equality = raises("TypeError", "unhashable type: 'Value'")
-divides_by_a_zero = raises("ZeroDivisionError", "division by zero", unless=["/", "** -"])
-power_of_positive_bases_only = raises("ValueError", "[root = a ** ", unless=[".log()"])
-tanh_overflows = raises("OverflowError", "[root = a.tanh()]")
 
 
 @rule
@@ -117,20 +96,12 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
-grad_starts_without_a_number = says("before backward")
-result_is_no_value = has_facts("step")
-returns_its_input = has_facts("formula", "input")
-returns_an_earlier_result = has_facts("formula", "earlier")
-
-
 @gradient_rule
 def root_without_gradient(failure, student):
     """Zeros one step away from the root, and right gradients once the root's grad is set."""
-    text, leaves = "root = a * b", {"a": 2.0, "b": 3.0}
-    if not all_near(grads(student, text, **leaves), a=0.0, b=0.0):
-        return None
-    begun = run(student, text, leaves, given={"root": 1.0})["grads"]
-    return {} if begun == {"a": 3.0, "b": 2.0} else None
+    asked = partial(grads, student, "root = a * b", a=2.0, b=3.0)
+    begins = not all_near(asked(), a=0.0, b=0.0)
+    return None if begins or asked(given={"root": 1.0}) != {"a": 3.0, "b": 2.0} else {}
 
 
 @gradient_rule
@@ -168,8 +139,7 @@ def one_of_two_uses(student, adds):
     for sign, right in (("+", 2.0), ("*", 6.0)):
         got = grads(student, f"root = a {sign} a", a=3.0).get("a")
         if is_near(got, right / 2):
-            text, leaves = f"root = a {sign} b", {"a": 3.0, "b": 1.0}
-            held = run(student, text, leaves, given={"a": 10.0})["grads"]["a"]
+            held = grads(student, f"root = a {sign} b", a=3.0, b=1.0, given={"a": 10.0}).get("a")
             if is_near(held, 11.0) is adds:
                 operation = f"a {sign} a"
                 line = method_line(student, operation) if adds else {}
@@ -184,11 +154,10 @@ keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
 @gradient_rule
 def quotient_by_itself(failure, student):
     """Half of a / a counts, and both halves of a + a and a * a do."""
-    if not re.search(r"\b(\w+) / \1\b", failure.facts["lines"].shown):
+    if not re.search(r"\b(\w+) / \1\b", failure.facts["lines"].text):
         return None
-    sums, products, quotients = (
-        grads(student, f"root = a {sign} a", a=4.0).get("a") for sign in "+*/"
-    )
+    found = (grads(student, f"root = a {sign} a", a=4.0).get("a") for sign in "+*/")
+    sums, products, quotients = found
     half = any(is_near(quotients, number) for number in (0.25, -0.25))
     return {} if half and is_near(sums, 2.0) and is_near(products, 8.0) else None
 
@@ -198,8 +167,9 @@ def clears_before_backward(failure, student):
     """The last root's gradient alone."""
     if len(failure.facts["roots"]) < 2:
         return None
-    text = "p = a * b\nq = a * c"
-    both, alone = (grads(student, text, *roots, **SHARED) for roots in ("pq", "p"))
+    both, alone = (
+        grads(student, "p = a * b; q = a * c", *roots, **SHARED) for roots in ("pq", "p")
+    )
     return {} if all_near(both, a=5.0) and all_near(alone, a=3.0) else None
 
 
@@ -219,14 +189,13 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 @gradient_rule
 def operation_not_recorded(failure, student):
     """Every gradient of one operation is 0, and a sum and a product have right gradients."""
-    if single_steps_right(student):
-        for sign, operation, _, _, formulas in FORMULAS:
-            shows = any(part in failure.facts["lines"].shown for part in sign.split())
-            if shows and "0" not in formulas.split(" | "):
-                leaves = {name: POINTS[name] for name in re.findall(r"\b[ab]\b", operation)}
-                found = grads(student, f"root = {operation}", **leaves)
-                if found and not any(found.values()):
-                    return {"operation": operation, **method_line(student, operation)}
+    for operation, _, point, formulas in (
+        formulas_in(failure) if single_steps_right(student) else ()
+    ):
+        if "0" not in formulas and point["a"] > 0:
+            found = grads(student, f"root = {operation}", **point)
+            if found and not any(found.values()):
+                return {"operation": operation, **method_line(student, operation)}
     return None
 
 
@@ -234,7 +203,7 @@ def operation_not_recorded(failure, student):
 def released_too_early(failure, student):
     """The part through t * t alone is passed on."""
     for root in ("v + t * t", "t * t + v"):
-        text = f"t = a * b\nu = t * c\nv = u * c\nroot = {root}"
+        text = f"t = a * b; u = t * c; v = u * c; root = {root}"
         if is_near(grads(student, text, **SHARED).get("a"), 36.0):
             return {**shown(text, SHARED), "got": 36.0}
     return None
@@ -243,7 +212,7 @@ def released_too_early(failure, student):
 @gradient_rule
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
-    text, leaves = "s = a + b\nt = c + d\nroot = s * t", {"a": 1.0, "b": 5.0, "c": 2.0}
+    text, leaves = "s = a + b; t = c + d; root = s * t", {"a": 1.0, "b": 5.0, "c": 2.0}
     other, equal = (grads(student, text, **leaves, d=d) for d in (5.0, 4.0))
     wrong = equal and all_near(other, a=7.0, c=6.0) and not all_near(equal, a=6.0, c=6.0)
     return {"first": equal["a"], "second": equal["c"]} if wrong else None
@@ -252,53 +221,62 @@ def equal_taken_for_same(failure, student):
 @gradient_rule
 def zero_contribution_not_counted(failure, student):
     """A second path that adds 0 keeps the gradient from the leaves."""
-    found = grads(student, "t = a * b\nu = t * c\nroot = u + t", a=2.0, b=3.0, c=0.0)
+    found = grads(student, "t = a * b; u = t * c; root = u + t", a=2.0, b=3.0, c=0.0)
     return {} if single_steps_right(student) and all_near(found, a=0.0, b=0.0) else None
 
 
-def growing_with(text, failure, student):
-    """Return the facts if twice the nodes take far more than twice the steps."""
-    name = failure.facts.get("function")
-    if name is None or failure.facts["seen"].get("steps", 0) is not None:
-        return None
-    filled, leaves = 1.0 if name == "zero_grad" else None, {"x": 2.0, "c": 0.5}
-    few, many = (
-        student.observe("repeated", leaves, [text], count, 1_000_000, filled)["steps"]
-        for count in (6, 12)
-    )
-    return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
+@rule
+def path_by_path(failure, student):
+    """Twice the nodes take far more than twice the lines."""
+    function = failure.facts.get("function")
+    for formula in ("x + x * c", "x * c + x") if "budget" in failure.facts else ():
+        found = []
+        for count in (6, 12):
+            nodes = chain([formula], count, x=student.Value(2.0), c=student.Value(0.5))
+            clears = function == "zero_grad"
+            found.append(student.observe("lines_run", nodes[-1], clears, 1_000_000))
+        few, many = found
+        if few and many and many > 20 * few:
+            return {"step": f"x = {formula}", "few": f"{few:,}", "many": f"{many:,}"}
+    return None
 
 
-path_by_path = rule(partial(growing_with, "x + x * c"))
-passes_on_parts = rule(partial(growing_with, "x * c + x"))
+FORMULAS = """
+-a       | a | a=1.7       | 1 | a | -a
+3 + a    | a | a=1.7       | 3 | 3 + a
+3 * a    | a | a=1.7       | 1 | a | 3 * a
+a - b    | b | a=1.7 b=0.6 | 1
+3 - a    | a | a=1.7       | 1
+a * b    | a | a=0.0 b=0.6 | 0
+a ** 1   | a | a=0.0       | 0
+a * b    | a | a=1.7 b=0.6 | a | 1 | a * b
+a * b    | b | a=1.7 b=0.6 | b | 1 | a * b
+a ** 3   | a | a=1.7       | a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1
+a ** 3   | a | a=1.7       | a ** 3 * log(a) | 2 * a ** 3 | 2 * a ** 2 | 3
+a / b    | a | a=1.7 b=0.6 | b | 1 | a / b | -1 / b
+a / b    | b | a=1.7 b=0.6 | a / b ** 2 | -a / b | a / b | -1 / b ** 2 | 1 / b ** 2
+a / b    | b | a=1.7 b=0.6 | -a | a | -a * b ** 2
+3 / a    | a | a=1.7       | -1 / a ** 2 | 3 / a ** 2 | 1 / a ** 2 | -3 / a | 3 / a | 1 / 3
+a.exp()  | a | a=1.7       | a | 1 | a * exp(a) | a * exp(a - 1)
+a.log()  | a | a=1.7       | a | 1 / log(a) | log(a) | -1 / a | -1 / a ** 2
+a.log()  | a | a=1.7       | 1 / (a + 1e-8) | 1 / (a + 1e-7) | 1 / (a + 1e-6)
+a.tanh() | a | a=1.7       | 1 - a ** 2 | 1 - tanh(a) | tanh(a) | 1 + tanh(a) ** 2
+a.tanh() | a | a=1.7       | tanh(a) ** 2 | 1 - tanh(tanh(a)) ** 2
+a.relu() | a | a=1.7       | a | 0
+a.relu() | a | a=-1.7      | 1 | -1 | a
+"""
+"""Operations, a leaf, where, and wrong derivatives with respect to it that are often written."""
 
 
-POINTS, BELOW = {"a": 1.7, "b": 0.6}, {"a": -1.7, "b": 0.6}
-FORMULAS = [
-    ("-", "-a", "a", POINTS, "1 | a | -a"),
-    ("+", "3 + a", "a", POINTS, "3 | 3 + a"),
-    ("*", "3 * a", "a", POINTS, "1 | a | 3 * a"),
-    ("-", "a - b", "b", POINTS, "1"),
-    ("-", "3 - a", "a", POINTS, "1"),
-    ("*", "a * b", "a", {"a": 0.0, "b": 0.6}, "0"),
-    ("**", "a ** 1", "a", {"a": 0.0}, "0"),
-    ("*", "a * b", "a", POINTS, "a | 1 | a * b"),
-    ("*", "a * b", "b", POINTS, "b | 1 | a * b"),
-    ("** /", "a ** 3", "a", POINTS, "a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1"),
-    ("** /", "a ** 3", "a", POINTS, "a ** 3 * log(a) | 2 * a ** 3 | 2 * a ** 2 | 3"),
-    ("/", "a / b", "a", POINTS, "b | 1 | a / b | -1 / b"),
-    ("/", "a / b", "b", POINTS, "a / b ** 2 | -a / b | a / b | -1 / b ** 2 | 1 / b ** 2"),
-    ("/", "a / b", "b", POINTS, "-a | a | -a * b ** 2"),
-    ("/", "3 / a", "a", POINTS, "-1 / a ** 2 | 3 / a ** 2 | 1 / a ** 2 | -3 / a | 3 / a | 1 / 3"),
-    ("exp", "a.exp()", "a", POINTS, "a | 1 | a * exp(a) | a * exp(a - 1)"),
-    ("log", "a.log()", "a", POINTS, "a | 1 / log(a) | log(a) | -1 / a | -1 / a ** 2"),
-    ("log", "a.log()", "a", POINTS, "1 / (a + 1e-8) | 1 / (a + 1e-7) | 1 / (a + 1e-6)"),
-    ("tanh", "a.tanh()", "a", POINTS, "1 - a ** 2 | 1 - tanh(a) | tanh(a) | 1 + tanh(a) ** 2"),
-    ("tanh", "a.tanh()", "a", POINTS, "tanh(a) ** 2 | 1 - tanh(tanh(a)) ** 2"),
-    ("relu", "a.relu()", "a", POINTS, "a | 0"),
-    ("relu", "a.relu()", "a", BELOW, "1 | -1 | a"),
-]
-"""What shows the operation in a text, the operation, the leaf, where, and wrong derivatives."""
+def formulas_in(failure):
+    """Yield the rows of FORMULAS whose operation occurs in the failed expression."""
+    text = failure.facts["lines"].text
+    for row in FORMULAS.strip().splitlines():
+        operation, leaf, at, *formulas = (part.strip() for part in row.split(" | "))
+        point = {name: float(number) for name, number in (one.split("=") for one in at.split())}
+        sign = re.search(r"\*\*|[-+*/]|[a-z]{3,}", operation)[0]
+        if sign in text or (sign == "**" and "/" in text):
+            yield operation, leaf, point, formulas
 
 
 @gradient_rule
@@ -306,20 +284,17 @@ def wrong_local_derivative(failure, student):
     """One of the formulas that are often written; no formula is to blame for zeros throughout."""
     if not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
         return None
-    for sign, operation, leaf, leaves, formulas in FORMULAS:
-        if not any(part in failure.facts["lines"].shown for part in sign.split()):
-            continue
-        used = {name: leaves[name] for name in leaves if name in re.findall(r"\w+", operation)}
+    for operation, leaf, point, formulas in formulas_in(failure):
         seen, right = (
-            ask(one, f"root = {operation}", **used) for one in (student, failure.reference)
+            ask(one, f"root = {operation}", **point) for one in (student, failure.reference)
         )
-        if not seen or not is_near(seen["data"]["root"], right["data"]["root"]):
+        if not seen or not is_near(seen[0], right[0]):
             continue
-        got, truth = seen["grads"][leaf], right["grads"][leaf]
-        for formula in formulas.split(" | ") if not is_near(got, truth) else ():
-            if is_near(got, float(eval(formula, {**vars(math), **used}))):
+        got, truth = seen[1][leaf], right[1][leaf]
+        for formula in formulas if not is_near(got, truth) else ():
+            if is_near(got, float(eval(formula, {**vars(math), **point}))):
                 facts = {"operation": operation, "leaf": leaf, "formula": formula, "truth": truth}
-                return {**shown("", used), **facts, **method_line(student, operation), "got": got}
+                return {**shown("", point), **facts, **method_line(student, operation), "got": got}
     return None
 
 
@@ -327,7 +302,7 @@ def wrong_local_derivative(failure, student):
 def number_added_under_log(failure, student):
     """What log returns is the logarithm of a slightly larger number."""
     seen = ask(student, "root = a.log()", a=0.001) if "log" in str(failure.inputs) else None
-    added = math.exp(seen["data"]["root"]) - 0.001 if seen else 0.0
+    added = math.exp(seen[0]) - 0.001 if seen else 0.0
     found = {"added": f"{added:.3g}", **method_line(student, "a.log()")}
     return found if 1e-13 < added < 1e-3 else None
 
@@ -340,7 +315,7 @@ def reflected_the_wrong_way(failure, student):
     turned = [("-", "__rsub__", 1.0, -4.0), ("/", "__rtruediv__", 4 / 3, -1 / 3)]
     for sign, method, *swapped in turned:
         found = [ask(student, f"root = 3 {sign} a", a=a) for a in (4.0, -1.0)]
-        numbers = [seen["data"]["root"] if seen else None for seen in found]
+        numbers = [seen[0] if seen else None for seen in found]
         if all(map(is_near, numbers, swapped)):
             facts = {"asked": f"3 {sign} a", "swapped": f"a {sign} 3", "method": method}
             return {**facts, "got": numbers[0], "number": 3}
@@ -350,27 +325,18 @@ def reflected_the_wrong_way(failure, student):
 grad_becomes_none = has_facts("below", type="NoneType")
 
 
-def after_zero_grad(failure):
-    """Return the names below the root, and grads before and after zero_grad; else nothing."""
-    facts = failure.facts
-    known = "below" in facts
-    return (facts["below"], facts["filled"], facts["seen"]["grads"]) if known else ((), {}, {})
-
-
-cleared_once_only = has_facts("calls")
-
-
 def leaves_some(*, backward):
     """Return a rule: some Values below the root are as they were, after a backward or without."""
 
     @rule
     def recognize(failure, student):
-        below, filled, after = after_zero_grad(failure)
-        left = [name for name in below if after[name] == filled[name] != 0]
-        cleared = [name for name in below if after[name] == 0]
-        if not left or failure.facts["backward"] is not backward:
+        facts = failure.facts
+        if "below" not in facts or facts["backward"] is not backward:
             return None
-        return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"}
+        after = {name: facts["grads"][name] for name in sorted(facts["below"])}
+        left = [name for name, grad in after.items() if grad == facts["filled"][name]]
+        cleared = [name for name, grad in after.items() if grad == 0]
+        return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
 
     return recognize
 
@@ -382,6 +348,7 @@ cleared_before_backward_only = leaves_some(backward=True)
 @rule
 def clears_too_much(failure, student):
     """Some Values that are not below the root are cleared."""
-    below, filled, after = after_zero_grad(failure)
-    more = sorted(name for name in after if name not in below and after[name] == 0 != filled[name])
+    facts = failure.facts
+    others = facts["grads"].keys() - facts["below"] if "below" in facts else ()
+    more = sorted(name for name in others if facts["grads"][name] == 0)
     return {"more": ", ".join(more)} if more else None

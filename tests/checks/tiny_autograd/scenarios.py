@@ -1,8 +1,5 @@
-"""What has to be seen from inside for tiny_autograd: Values can't cross, so expressions come here
-as text and numbers.
-
-Runs beside the student's module. Imports torch to see whether it is used, sys to count steps, gc
-and types to see what holds what.
+"""What only the worker can observe in tiny_autograd: whether torch runs, how much Python runs, and
+which Values hold which.
 """
 
 import contextlib
@@ -11,13 +8,6 @@ import sys
 import types
 
 from torch.utils._python_dispatch import TorchDispatchMode
-
-ENDLESS = 500_000
-"""Lines and calls that no expression of a few steps takes."""
-
-
-class Exhausted(BaseException):
-    """More steps than there may be."""
 
 
 class Operators(TorchDispatchMode):
@@ -29,79 +19,48 @@ class Operators(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.seen = []
+        self.seen = set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.seen.append(function.name().partition("::")[2].partition(".")[0])
+        self.seen.add(function.name().partition("::")[2].partition(".")[0])
         return function(*args, **(kwargs or {}))
 
 
-def number(value):
-    """A copy of a tensor, which a later write would change; anything else as it is."""
-    return value.clone() if hasattr(value, "clone") else value
-
-
-def is_value(student, value):
-    """Whether it is a Value, or something that can stand in for one."""
-    return hasattr(value, "backward") or (
-        isinstance(student.Value, type) and isinstance(value, student.Value)
-    )
-
-
-def evaluate(student, leaves, steps):
-    """The Values by name; and the name and type of a step's result that is none, else None."""
-    names = {name: student.Value(data) for name, data in leaves.items()}
-    for name, text in steps:
-        names[name] = eval(text, {}, names)
-        if not is_value(student, names[name]):
-            return names, [name, type(names[name]).__name__]
-    return names, None
-
-
-def chain(texts):
-    """A function (nodes, rounds, **names) that appends what each text makes of x, round by
-    round.
-    """
-    steps = "".join(f"\n        x = {text}; nodes.append(x)" for text in texts)
-    scope = {}
-    exec(f"def chain(nodes, rounds, x, c, d=None):\n    for _ in range(rounds):{steps}", scope)
-    return scope["chain"]
-
-
-def repeated(student, leaves, texts, count, budget=None, filled=None):
-    """The texts in turn, count steps on x in all; then backward, or zero_grad where all grads were
-    filled before.
-
-    With a budget, the lines and calls that this took, or None where they would have been more.
-    """
+def operators_of_a_sum(student, clears):
+    """The names of torch's operators that run while a sum is computed, and derived or cleared."""
     with Operators() as operators:
-        names = {name: student.Value(data) for name, data in leaves.items()}
-        nodes, raised = [names["x"]], None
+        x = student.Value(2.0)
+        root = x + student.Value(3.0)
+        student.zero_grad(root) if clears else root.backward()
+        _ = root.data, x.grad  # they may be computed when they are read
+    return sorted(operators.seen)
+
+
+class Exhausted(BaseException):
+    """More lines than there may be."""
+
+
+def lines_run(student, root, clears, most):
+    """How many lines and calls zero_grad(root), or root.backward(), takes; None if more than
+    most.
+    """
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += 1
+        if count > most:
+            raise Exhausted
+        return trace
+
+    before = sys.gettrace()
+    with contextlib.suppress(Exhausted):
+        sys.settrace(trace)
         try:
-            chain(texts)(nodes, count // len(texts), **names)
-        except Exception as error:
-            raised = error
-        kinds = [type(node).__name__ for node in nodes if not is_value(student, node)]
-        if kinds:
-            return {"odd": ["x", kinds[0]], "operators": sorted(set(operators.seen))}
-        if raised is not None:
-            raise raised
-        if filled is not None:
-            for node in [*names.values(), *nodes]:
-                node.grad = filled
-        last = nodes[-1]
-        work = last.backward if filled is None else lambda: student.zero_grad(last)
-        steps = counted(work, budget)
-        grads = {name: number(node.grad) for name, node in names.items()}
-        left = [] if filled is None else [k for k, node in enumerate(nodes) if node.grad != 0.0]
-    return {
-        "odd": None,
-        "steps": steps,
-        "data": number(last.data),
-        "grads": grads,
-        "left": left[:10],
-        "operators": sorted(set(operators.seen)),
-    }
+            student.zero_grad(root) if clears else root.backward()
+        finally:
+            sys.settrace(before)
+    return count if count <= most else None
 
 
 # ----------------------------------------------------------------------------------------- pictures
@@ -111,30 +70,16 @@ MOST_HELD = 8
 """Values in one container; one that holds more is a list of everything."""
 
 
-def graph(student, leaves, steps, roots, filled=None):
-    """Which Values the last step's holds on to, and these in turn: for each its names, data and
-    grad, and pairs of what holds what.
-
-    All that after backward of each root; or, where the grads were filled before, after zero_grad of
-    the one root.
+def links(student, names, root):
+    """Which Values root holds on to, and these in turn: for each its names, data and grad, and
+    pairs of what holds what.
     """
-    names, values, pairs = {}, [], []
-
-    def work():
-        names.update(evaluate(student, leaves, steps)[0])
-        for name, grad in (filled or {}).items():
-            names[name].grad = grad
-        for root in roots:
-            names[root].backward() if filled is None else student.zero_grad(names[root])
-
-    counted(work, ENDLESS)
     called = {}
     for name, value in names.items():
         called.setdefault(id(value), []).append(name)
     kinds = tuple({type(value) for value in names.values()})
-    values.append(names[steps[-1][0]])
-    places = {id(values[0]): 0}
-    for place, value in enumerate(values):
+    values, places, pairs = [root], {id(root): 0}, []
+    for place, value in enumerate(values):  # the list grows meanwhile
         for other in held(value, kinds):
             if id(other) not in places and len(values) < MOST_NODES:
                 places[id(other)] = len(values)
@@ -142,7 +87,7 @@ def graph(student, leaves, steps, roots, filled=None):
             if id(other) in places:
                 pairs.append([place, places[id(other)]])
     nodes = [
-        {"names": called.get(id(value), []), "data": number(value.data), "grad": number(value.grad)}
+        {"names": called.get(id(value), []), "data": value.data, "grad": value.grad}
         for value in values
     ]
     return {"nodes": nodes, "pairs": pairs}
@@ -152,14 +97,11 @@ def held(value, kinds):
     """The Values that one holds on to: those in the attribute that leads to most of them, then what
     only others lead to.
     """
-    names = [name for cls in type(value).__mro__ for name in cls.__dict__.get("__slots__", ())]
-    attributes = [
-        *getattr(value, "__dict__", {}).values(),
-        *(getattr(value, name, None) for name in names),
-    ]
-    groups = sorted(
-        (nearest(attribute, value, kinds) for attribute in attributes), key=len, reverse=True
-    )
+    slots = [name for cls in type(value).__mro__ for name in cls.__dict__.get("__slots__", ())]
+    attributes = [*getattr(value, "__dict__", {}).values()]
+    attributes += [getattr(value, name, None) for name in slots]
+    groups = [nearest(attribute, value, kinds) for attribute in attributes]
+    groups.sort(key=len, reverse=True)
     found = groups[0] if groups else []
     for other in (other for group in groups[1:] for other in group):
         if all(other is not one for one in found):
@@ -178,40 +120,12 @@ def nearest(thing, value, kinds):
             found += [part] if part is not value else []
         elif id(part) not in seen and not isinstance(part, (type, types.ModuleType)):
             seen.add(id(part))
-            waiting += (
-                [*(part.__closure__ or ()), *(part.__defaults__ or ())]
-                if isinstance(part, types.FunctionType)
-                else inside(part)
-            )
+            waiting += parts_of(part)
     return found if len({id(other) for other in found}) <= MOST_HELD else []
 
 
-def inside(part):
-    """What a thing refers to, in its own order."""
-    return list(part) if isinstance(part, (list, tuple)) else gc.get_referents(part)
-
-
-def counted(work, budget):
-    """How many lines and calls the work took, None for more than the budget; not counted without
-    one.
-    """
-    if budget is None:
-        work()
-        return None
-    steps = 0
-
-    def trace(frame, event, argument):
-        nonlocal steps
-        steps += 1
-        if steps > budget:
-            raise Exhausted
-        return trace
-
-    before = sys.gettrace()
-    with contextlib.suppress(Exhausted):
-        sys.settrace(trace)
-        try:
-            work()
-        finally:
-            sys.settrace(before)
-    return None if steps > budget else steps
+def parts_of(thing):
+    """What a thing refers to, in its own order; of a function what it closes over."""
+    if isinstance(thing, types.FunctionType):
+        return [*(thing.__closure__ or ()), *(thing.__defaults__ or ())]
+    return list(thing) if isinstance(thing, (list, tuple)) else gc.get_referents(thing)

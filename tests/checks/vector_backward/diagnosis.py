@@ -1,123 +1,122 @@
-"""vector_backward: rules that recognize common mistakes.
+"""vector_backward: rules that recognize mistakes by what the student's code does, asked again.
 
 The rules for vjp ask for a small product whose wrong answers are easy to tell apart: W = [[1, 2],
 [3, 4]] is the Jacobian of W @ x, and v = (1, 10) tells rows from columns, and both from their sum.
 """
 
-from functools import partial
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
+from torch import Tensor
 
-from grader.authoring import StudentCodeError, differs, program, raises, rule, same
+from grader.authoring import (
+    Again,
+    Failure,
+    LessonRule,
+    Student,
+    StudentCodeError,
+    differs,
+    program,
+    rule,
+    same,
+    value_rule,
+)
+
+Facts = dict[str, Any]
 
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
 V = torch.tensor([1.0, 10.0], dtype=torch.float64)
 PROBE = program(lambda x, w: w @ x, parameters=[W])
 
-SECOND_TIME = "backward through the graph a second time"
-NO_PATH = (
-    "does not require grad and does not have a grad_fn",
-    "appears to not have been used in the graph",
-    "NoneType",
-    "but got None",
-    "expected Tensor as element",
-)
 
-
-def agrees(left, right):
+def agrees(left: Any, right: Any) -> bool:
     """``same`` with a tolerance that float32 stays within."""
     return same(left, right, rtol=1e-4, atol=1e-6)
 
 
-def ones(*shape):
+def ones(*shape: int) -> Tensor:
     return torch.ones(shape, dtype=torch.float64, requires_grad=True)
 
 
-def raises_one_of(*fragments, check=None):
+def arrivals(student: Student) -> dict[str, int]:
+    return student.observe("arrivals", PROBE, ones(2))
+
+
+def asked_again(failure: Failure, student: Student) -> Again:
+    """Ask for the product with the Jacobian of W @ x, for the formulas of diagnosis.toml."""
+    return Again(
+        names={"W": W, "v": V},
+        right={"gradient": "v @ W"},
+        ask={"gradient": lambda at: student.observe("product", PROBE, ones(2), at["v"])["result"]},
+        elsewhere=[{"W": W, "v": -0.5 * V}],
+    )
+
+
+def raises_one_of(*fragments: str, check: str | None = None) -> LessonRule:
     """Make a rule for an exception with one of these in its text, in one check if that is given."""
 
-    def recognize(failure, student):
-        if check not in (None, failure.check) or failure.error is None:
+    @rule
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        if failure.error is None or check not in (None, failure.check):
             return None
         found = any(failure.raised(text) for text in fragments)
         return {"said": failure.error.message.splitlines()[0].rstrip(".")} if found else None
 
-    return rule(recognize)
+    return recognize
 
 
-def product_is(wrong):
-    """Make a rule for a vjp that answers for W @ x with ``wrong(v)``, whatever v is."""
-
-    def recognize(failure, student):
-        if failure.error is not None:
-            return None
-        try:
-            found, other = (
-                student.observe("product", PROBE, ones(2), v)["result"] for v in (V, -0.5 * V)
-            )
-        except StudentCodeError:
-            return None
-        right = agrees(found, wrong(V)) and agrees(other, wrong(-0.5 * V))
-        return {"probed": found} if right else None
-
-    return rule(recognize)
+OnRows = Callable[[Tensor, Tensor, Failure, Student], Facts | None]
 
 
-def on_rows(recognize):
+def on_rows(recognize: OnRows) -> LessonRule:
     """Make a rule from a function of the right rows, one for each element of f(x), of the tensor
     that came back, the failure and the student.
     """
 
-    def asked(failure, student):
+    @value_rule
+    def asked(failure: Failure, student: Student) -> Facts | None:
         want, got = failure.expected, failure.actual
-        if not isinstance(want, torch.Tensor) or not isinstance(got, torch.Tensor):
+        if not isinstance(want, Tensor) or not isinstance(got, Tensor) or not want.numel():
             return None
-        if failure.error is not None or not want.numel():
-            return None
-        rows = want.reshape(-1, *failure.inputs["x"].shape)
-        return recognize(rows, got, failure, student)
+        return recognize(want.reshape(-1, *failure.inputs["x"].shape), got, failure, student)
 
-    return rule(asked)
+    return asked
 
 
-def on_triple(name, recognize):
+def on_triple(name: str, recognize: Callable[..., Facts | None]) -> LessonRule:
     """Make a rule for a failure of one result of broadcast_dot, from a function of all three, of
     the right ones, the failure and the student.
     """
 
-    def asked(failure, student):
+    @rule
+    def asked(failure: Failure, student: Student) -> Facts | None:
         got, want = failure.facts.get("got"), failure.facts.get("want")
         if failure.facts.get("name") != name or not isinstance(got, tuple) or len(got) != 3:
             return None
         return recognize(got, want, failure, student)
 
-    return rule(asked)
+    return asked
 
 
-def dz_dx_is(wrong):
+def dz_dx_is(wrong: Callable[..., Tensor]) -> LessonRule:
     """Make a rule for a dz/dx that is ``wrong(right, held, a, b)`` and not the right one."""
 
-    def recognize(got, want, failure, student):
-        held = failure.inputs.get("x.grad before")
-        guess = wrong(want[1], held, failure.inputs["a"], failure.inputs["b"])
+    def recognize(got: Any, want: Any, failure: Failure, student: Student) -> Facts | None:
+        inputs = failure.inputs
+        guess = wrong(want[1], inputs.get("x.grad before"), inputs["a"], inputs["b"])
         return {} if agrees(got[1], guess) and not agrees(guess, want[1]) else None
 
     return on_triple("dz/dx", recognize)
 
 
-def arrivals(student):
-    return student.observe("arrivals", PROBE, ones(2))
-
-
-vector_missing = raises("RuntimeError", "implicitly created only for scalar")
-
-vector_ignored = product_is(lambda v: W.sum(0))
-vector_applied_afterwards = product_is(lambda v: W.sum(0) * v)
-jacobian_times_vector = product_is(lambda v: W @ v)
+# ---------------------------------------------------------------------------------------------- vjp
 
 
 @rule
-def writes_to_x_grad(failure, student):
+def writes_to_x_grad(failure: Failure, student: Student) -> Facts | None:
     """What failed is x.grad itself, or the result is the old x.grad plus the product; and a
     backward added to x.grad: to assign to it is another mistake.
     """
@@ -133,44 +132,47 @@ def writes_to_x_grad(failure, student):
 
 
 @rule
-def sum_of_no_tensors(failure, student):
+def sum_of_no_tensors(failure: Failure, student: Student) -> Facts | None:
     is_int = failure.facts.get("type") == "int"
     return {} if is_int and failure.check == "test_vjp_without_elements" else None
 
 
 @rule
-def frees_the_graph(failure, student):
+def frees_the_graph(failure: Failure, student: Student) -> Facts | None:
     further = failure.facts.get("further")
-    return {} if isinstance(further, str) and SECOND_TIME in further else None
+    freed = isinstance(further, str) and "backward through the graph a second time" in further
+    return {} if freed else None
 
 
-path_to_x_taken_for_granted = raises_one_of(*NO_PATH, check="test_the_jacobian_of_a_constant")
-rows_free_the_graph = raises("RuntimeError", SECOND_TIME)
+# ----------------------------------------------------------------------------------------- jacobian
+
+
+path_to_x_taken_for_granted = raises_one_of(
+    "does not require grad and does not have a grad_fn",
+    "appears to not have been used in the graph",
+    "NoneType",
+    "but got None",
+    "expected Tensor as element",
+    check="test_the_jacobian_of_a_constant",
+)
 transform_meets_custom_function = raises_one_of("functorch transforms", "jvp function for custom")
 
 
-def answers(student, f, x):
-    try:
-        student.jacobian(f, x)
-    except StudentCodeError:
-        return False
-    return True
-
-
 @rule
-def empty_shape_unpacked(failure, student):
+def empty_shape_unpacked(failure: Failure, student: Student) -> Facts | None:
     sizes = ('arguments: "size"', 'arguments: "shape"', "combination of arguments - got ()")
     if not any(failure.raised("TypeError", text) for text in sizes):
         return None
-    one_is_0d = (
-        (program(lambda x: x.expand(2) * 2), ones()),
-        (program(lambda x: x.sum()), ones(2)),
-    )
-    return {} if all(answers(student, f, x) for f, x in one_is_0d) else None
+    try:  # if only one of the two is 0-d, it works
+        student.jacobian(program(lambda x: x.expand(2) * 2), ones())
+        student.jacobian(program(lambda x: x.sum()), ones(2))
+    except StudentCodeError:
+        return None
+    return {}
 
 
 @on_rows
-def rows_added_up(rows, got, failure, student):
+def rows_added_up(rows: Tensor, got: Tensor, failure: Failure, student: Student) -> Facts | None:
     total = rows.sum(0)
     if len(rows) < 2 or not differs(total.expand_as(rows), rows):
         return None  # all of them zeros: a sum of rows and the rows look alike
@@ -182,7 +184,7 @@ def rows_added_up(rows, got, failure, student):
 
 
 @on_rows
-def rows_pile_up(rows, got, failure, student):
+def rows_pile_up(rows: Tensor, got: Tensor, failure: Failure, student: Student) -> Facts | None:
     """Running totals, the last row or total in each row, or the gradient from before."""
     if got.shape != failure.expected.shape:
         return None
@@ -202,7 +204,9 @@ def rows_pile_up(rows, got, failure, student):
 
 
 @on_rows
-def axes_turned_round(rows, got, failure, student):
+def axes_turned_round(
+    rows: Tensor, got: Tensor, failure: Failure, student: Student
+) -> Facts | None:
     """The values with the dimensions of x first, in that shape or in the right one."""
     want, dims = failure.expected, failure.inputs["x"].dim()
     turned = want.permute(*range(want.dim() - dims, want.dim()), *range(want.dim() - dims))
@@ -213,7 +217,9 @@ def axes_turned_round(rows, got, failure, student):
 
 
 @on_rows
-def numerical_differences(rows, got, failure, student):
+def numerical_differences(
+    rows: Tensor, got: Tensor, failure: Failure, student: Student
+) -> Facts | None:
     """Nearly right, everywhere, or wrong where differences lose their digits, and no gradient ever
     arrived at x.
     """
@@ -226,32 +232,24 @@ def numerical_differences(rows, got, failure, student):
     return {"off": off, "size": size}
 
 
-@rule
-def shape_of_y_left_out(failure, student):
-    got = failure.actual
-    if failure.check != "test_the_jacobian_without_elements" or not isinstance(got, torch.Tensor):
-        return None
-    return {"shape": str(tuple(got.shape))} if got.shape == failure.inputs["x"].shape else None
+# ------------------------------------------------------------------------------------ broadcast_dot
 
 
-first_gradient_frees_the_graph = raises("RuntimeError", SECOND_TIME)
-
-
-@partial(on_triple, "dz/dy")
-def only_a_leaf_keeps_grad(got, want, failure, student):
+def none_for_y(got: Any, want: Any, failure: Failure, student: Student) -> Facts | None:
     """None for dz/dy, and a .grad that was read of a tensor that keeps none, or too early."""
-    if got[2] is not None or not isinstance(got[1], torch.Tensor):
+    if got[2] is not None or not isinstance(got[1], Tensor):
         return None
     seen = student.observe("sought", ones(), V, 2 * V)
     return {} if seen["read"] or seen["late"] else None
 
 
-@partial(on_triple, "dz/dx")
-def gradients_exchanged(got, want, failure, student):
+def exchanged(got: Any, want: Any, failure: Failure, student: Student) -> Facts | None:
     swapped = agrees(got[1], want[2]) and agrees(got[2], want[1])
     return {"first": got[1], "second": got[2]} if swapped else None
 
 
+only_a_leaf_keeps_grad = on_triple("dz/dy", none_for_y)
+gradients_exchanged = on_triple("dz/dx", exchanged)
 counts_grad_from_before = dz_dx_is(
     lambda right, held, a, b: right if held is None else right + held
 )

@@ -1,41 +1,50 @@
-"""What has to be seen from inside for vector_backward. Sent into the sandbox; imports torch,
-warnings, and the walk for pictures.
-"""
+"""What has to be seen from inside for vector_backward. Runs beside the student's module."""
 
 import warnings
 
 import torch
 from torch.overrides import TorchFunctionMode
 
+from grader.worker.scenarios import Watch, copied
+
 
 def product(student, f, x, v, held=None):
     """What vjp returned for y = f(x); what x.grad, x, y and v are then, y as it was, and what one
-    more differentiation gives.
+    more differentiation gives: the gradient, or the text of the error.
     """
     y = f(x)
-    earlier = kept(y)
+    earlier = copied(y)
     x.grad = held
     added = []
     x.register_post_accumulate_grad_hook(lambda t: added.append(1))
-    result = kept(student.vjp(y, x, v))
-    seen = {
-        "result": result,
-        "added": len(added),
-        "grad": kept(x.grad),
-        "x": kept(x),
-        "still requires grad": x.requires_grad,
-        "y": kept(y),
-        "v": kept(v),
-        "earlier": earlier,
-    }
-    return {**seen, "further": further(y, x)}
+    result = copied(student.vjp(y, x, v))
+    seen = {"result": result, "added": len(added), "grad": copied(x.grad), "earlier": earlier}
+    seen |= {"x": copied(x), "y": copied(y), "v": copied(v), "x.requires_grad": x.requires_grad}
+    try:
+        (further,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+    except RuntimeError as error:
+        further = str(error)
+    return {**seen, "further": further}
 
 
 def derivatives(student, f, x, held):
     """What jacobian returned, and what x is afterwards."""
     x.grad = held
-    got = kept(student.jacobian(f, x))
-    return {"got": got, "x": kept(x), "still requires grad": x.requires_grad}
+    got = copied(student.jacobian(f, x))
+    return {"got": got, "x": copied(x), "x.requires_grad": x.requires_grad}
+
+
+def dots(student, x, a, b, held, times):
+    """What broadcast_dot returned, and what its arguments were afterwards, call for call; x.grad is
+    ``held`` before each.
+    """
+    seen = []
+    for _ in range(times):
+        x.grad = held
+        got = copied(student.broadcast_dot(x, a, b))
+        after = {"x": copied(x), "a": copied(a), "b": copied(b), "x.requires_grad": x.requires_grad}
+        seen.append({"got": got, **after})
+    return seen
 
 
 def arrivals(student, f, x):
@@ -71,91 +80,8 @@ def sought(student, x, a, b):
     with warnings.catch_warnings(record=True) as caught, Listen():
         warnings.filterwarnings("always", append=True)
         student.broadcast_dot(x, a, b)
-    return {
-        "read": any("not a leaf Tensor" in str(warning.message) for warning in caught),
-        "late": bool(late),
-    }
-
-
-def dots(student, x, a, b, held, times):
-    """What broadcast_dot returned, and what its arguments were afterwards, call for call; x.grad is
-    ``held`` before each.
-    """
-    seen = []
-    for _ in range(times):
-        x.grad = held
-        seen.append(
-            {
-                "got": kept(student.broadcast_dot(x, a, b)),
-                "arguments": {"x": kept(x), "a": kept(a), "b": kept(b)},
-                "still requires grad": x.requires_grad,
-            }
-        )
-    return seen
-
-
-def further(y, x):
-    """What one more differentiation gives: the gradient, or the text of the error."""
-    try:
-        (grad,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
-    except RuntimeError as error:
-        return str(error)
-    return grad
-
-
-def kept(value):
-    """A copy that later writes leave alone."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, tuple):
-        return tuple(kept(item) for item in value)
-    if isinstance(value, list):
-        return [kept(item) for item in value]
-    return value
-
-
-# ----------------------------------------------------------------------------------------- pictures
-
-
-class Watch(TorchFunctionMode):
-    """The first tensor that is differentiated while it is on, and how its graph was then; y is the
-    one of certain numbers.
-    """
-
-    def __init__(self, x, numbers, y=None, end=""):
-        super().__init__()
-        self.x, self.numbers, self.y, self.end, self.root, self.before = (
-            x,
-            numbers,
-            y,
-            end,
-            None,
-            None,
-        )
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        """Do what is asked for, and note it."""
-        head = args[0] if args else None
-        if function in (torch.autograd.grad, torch.Tensor.backward) and self.root is None:
-            self.root = head if isinstance(head, torch.Tensor) else head[0]
-            self.before = self.graph()
-        result = function(*args, **(kwargs or {}))
-        if (
-            self.y is None
-            and isinstance(result, torch.Tensor)
-            and result.requires_grad
-            and torch.equal(result.detach(), self.numbers)
-        ):
-            self.y = result
-        return result
-
-    def graph(self):
-        """The graph behind that tensor, as it is now."""
-        from grader.authoring import trace
-
-        return trace(
-            self.root, {"x": self.x, "y": self.y, **({self.end: self.root} if self.end else {})}
-        )
+    read = any("not a leaf Tensor" in str(warning.message) for warning in caught)
+    return {"read": read, "late": bool(late)}
 
 
 def freed(student, name, x, *more):
@@ -164,20 +90,35 @@ def freed(student, name, x, *more):
 
     For vjp and jacobian that graph is f's, f being the first of ``more``.
     """
+    from grader.authoring import trace
+
+    known, roots, before = {"x": x}, [], []
     if name == "broadcast_dot":
-        (a, _), arguments = more, (x, *more)
-        watch = Watch(x, x.detach() * a, end="z")
+        numbers, arguments = x.detach() * more[0], (x, *more)
     else:
         f, *rest = more
         y = f(x)
-        arguments = (y, x, *rest) if name == "vjp" else (f, x)
-        watch = Watch(x, y.detach(), y if name == "vjp" else None)
+        numbers, arguments = y.detach(), (y, x, *rest) if name == "vjp" else (f, x)
+        known |= {"y": y} if name == "vjp" else {}
+
+    def graph():
+        ends = {"z": roots[0]} if name == "broadcast_dot" else {}
+        return trace(roots[0], {**known, **ends})
+
+    def ahead(root):
+        if not roots:
+            roots.append(root)
+            before.append(graph())
+
+    def after(args, result):
+        in_graph = isinstance(result, torch.Tensor) and result.requires_grad
+        if in_graph and torch.equal(result.detach(), numbers):
+            known.setdefault("y", result)
+
     again = False
-    with watch:
+    with Watch(ahead, after):
         try:
             getattr(student, name)(*arguments)
         except Exception as error:
             again = "second time" in str(error)
-    if watch.root is None:
-        return None
-    return {"before": watch.before, "after": watch.graph(), "again": again}
+    return {"before": before[0], "after": graph(), "again": again} if roots else None

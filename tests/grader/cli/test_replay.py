@@ -254,6 +254,28 @@ def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     assert torch.equal(got, f(x)[0] + f(x)[1])
 
 
+def test_a_chain_becomes_a_function_without_annotations(
+    remote: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from grader.authoring import chain, fetch
+    from grader.judge.replay import Recorder, ScriptWriter
+
+    text = "class Value:\n    def __init__(self, data): self.data = data\n"
+    text += "    def __mul__(self, other): return Value(self.data * other)\n"
+    student = remote(text)
+    with Recorder(student._session) as recorder:
+        got = fetch(chain(["x * 2", "x * 3"], 2, x=recorder.student.Value(1.5))[-1].data)
+    writer = ScriptWriter(recorder.steps, {}, inputs={}, module="lesson", scenarios="")
+    lines = writer.write(actual=got)
+    assert "def run_chain(formulas, times, /, **names):" in lines
+    own: dict[str, Any] = {}
+    exec(text, own)
+    names = {"lesson": type("Lesson", (), {"Value": own["Value"]})}
+    exec("\n".join(lines), names)
+    assert got == 54.0
+    assert capsys.readouterr().out == "got      54.0\n"
+
+
 def test_of_scenarios_only_what_is_used_is_shown() -> None:
     text = (
         "import math\n\n\n"

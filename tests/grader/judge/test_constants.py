@@ -9,6 +9,7 @@ import torch
 
 from grader.course.course import find_course, load_course
 from grader.judge.checks import Constants, namespaces_of
+from grader.judge.graphs import Graph
 from grader.judge.plugin import LessonPlugin
 
 
@@ -17,6 +18,7 @@ def space() -> dict[str, Any]:
         "LEAF": torch.tensor([1.0, 2.0], requires_grad=True),
         "PLAIN": torch.tensor([3.0]),
         "NESTED": {"inner": [torch.tensor([4.0])]},
+        "WRITTEN": Graph("y = x * 2", {"x": torch.tensor([6.0])}),
         "NUMBER": 5,
     }
 
@@ -24,12 +26,13 @@ def space() -> dict[str, Any]:
 def test_values_gradients_and_flags_are_put_back() -> None:
     names = space()
     constants = Constants([names])
-    assert len(constants) == 3
+    assert len(constants) == 4
     leaf, inner = names["LEAF"], names["NESTED"]["inner"][0]
     leaf.sum().backward()
     with torch.no_grad():
         leaf.add_(1)
         names["PLAIN"].zero_()
+        names["WRITTEN"].inputs["x"].zero_()
         inner.mul_(7)
     names["PLAIN"].requires_grad_()
     constants.put_back()
@@ -39,6 +42,7 @@ def test_values_gradients_and_flags_are_put_back() -> None:
     assert names["PLAIN"].tolist() == [3.0]
     assert not names["PLAIN"].requires_grad
     assert inner.tolist() == [4.0]
+    assert names["WRITTEN"].inputs["x"].tolist() == [6.0]
 
 
 def test_namespaces_are_those_of_functions_and_of_their_helpers() -> None:

@@ -11,7 +11,7 @@ import torch
 from forked import Students
 from torch import Tensor
 
-from grader.authoring import fetch, is_same
+from grader.authoring import chain, fetch, is_same
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
@@ -34,6 +34,7 @@ class Value:
     def backward(self): self.grad = 1.0
     def broken(self): raise KeyError("no such node")
 
+def count(values): return len(values)
 def total(values): return Value(sum(value.data for value in values))
 def bump(x): x.grad = x.grad + 1; return x
 def cubed(x): return x ** 3
@@ -93,6 +94,31 @@ def test_a_long_chain_costs_few_frames(student: RemoteStudent, asked: list[str])
     assert fetch(value.data) == 10_000.0
     assert 2 <= asked.count("Run") <= 6
     assert len(asked) <= 8  # the file is loaded, and its class described
+
+
+def chained(student: Any) -> Any:
+    """Return what a chain gave: its length, two of its nodes, and how they are connected."""
+    x, c = student.Value(0.0), student.Value(0.5)
+    nodes = chain(["x + 1.0", "x + c"], 5_000, x=x, c=c)
+    nodes[-1].backward()
+    links = [is_same(nodes[0], x), is_same(nodes[10_000][0], nodes[9_999])]
+    return fetch(student.count(nodes), nodes[3].data, nodes[-1].data, nodes[-1].grad, *links)
+
+
+def test_a_chain_of_formulas_is_one_step(student: RemoteStudent, asked: list[str]) -> None:
+    wanted = chained(LocalStudent(Source(SOURCE, "lesson.py"), ""))
+    assert wanted == (10_001, 2.5, 7_500.0, 1.0, True, True)
+    assert chained(student) == wanted
+    assert asked.count("Run") == 2  # the second after `count` was described
+
+
+def test_an_exception_in_a_chain_is_the_students(student: RemoteStudent) -> None:
+    nodes = chain(["x.broken()"], 2, x=student.Value(1.0))
+    with pytest.raises(StudentCodeError, match="no such node") as caught:
+        fetch(nodes[-1].data)
+    assert caught.value.line == 1 + SOURCE.splitlines().index(
+        '    def broken(self): raise KeyError("no such node")'
+    )
 
 
 def test_nothing_is_asked_before_a_value_is_read(student: RemoteStudent, asked: list[str]) -> None:
@@ -194,6 +220,13 @@ def test_a_list_in_the_worker_reaches_a_scenario_as_itself(remote: Students) -> 
     )
     value = student.Value(1.0, [2.0])
     assert student.observe("same", value, value.parents, torch.ones(1)) is True
+
+
+def test_a_scenario_gets_a_local_students_objects_too() -> None:
+    scenario = "def same(student, a, inside): return inside['a'] is a and type(a) is student.Value"
+    local = LocalStudent(Source(SOURCE, "lesson.py"), scenario)
+    value = local.Value(1.0)
+    assert local.observe("same", value, {"a": value}) is True
 
 
 def test_values_without_objects_are_returned_as_they_are() -> None:

@@ -96,6 +96,7 @@ def test_a_formula_recognizes_no_right_answer_and_must_hold_elsewhere(tmp_path: 
     for right, elsewhere, recognized in (
         ("3 * x", [other], True),
         ("v * x", [], False),
+        ("v.sum()", [other], True),  # of another shape
         ("3 * x", [other, {**wrong, "x": torch.tensor([1.0, 1.0])}], False),
     ):
         text = f"[one]\n{KEYS['gradient']}\n"
