@@ -267,7 +267,7 @@ def new(
 ) -> None:
     """Create a working lesson to turn into your own; in an empty folder, a course.
 
-    Example: grade new my_softplus --class Softplus --truth "torch.nn.functional.softplus(x)"
+    Example: grade new my_square --class Square --truth "x * x"
     """
     if len(functions) + len(classes) > 1:
         raise UsageError(

@@ -384,6 +384,10 @@ Fill in the file in each lesson's folder. Type this in a terminal, in this folde
 """
 
 
+MADE = '{\n "version": 1,\n "lessons": {},\n "latest": [],\n "chosen": [],\n "course": %s\n}\n'
+"""The progress of a folder that was made for a course by name."""
+
+
 def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course: Course) -> None:
     """It also has the progress file, but no hints or
     solutions; the output says what to type next.
@@ -391,7 +395,7 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
     lesson = small_course.lesson("tiny")
     assert (workspace.code, workspace.err) == (ExitCode.OK, "")
     assert contents(workspace.folder) == {
-        ".gradlings.json": '{\n "version": 1,\n "lessons": {},\n "latest": []\n}\n',
+        ".gradlings.json": MADE % json.dumps(str(small_course.root)),
         "tiny": None,
         "tiny/tiny.py": runnable(
             lesson.stub.read_text("utf-8"), "To grade this file, type: grade tiny"

@@ -81,7 +81,7 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
         assert path.is_file()
     assert lesson.diagnosis == lesson.checks / "diagnosis.toml"
     assert [cell.label for cell in lesson.mistakes] == ["off_by_one", "squares"]
-    assert [cell.label for cell in lesson.near_misses] == ["squares"]
+    assert [cell.label for cell in lesson.near_misses] == ["squares", "off_by_one", "off_by_one 2"]
     assert [cell.label for cell in lesson.accepted] == ["adds"]
 
 
@@ -374,7 +374,7 @@ def test_a_course_about_something_else_is_verified(
     monkeypatch.setattr("grader.verify.verify.missing_internals", list)  # a process
     code = verify_course(savings_course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert code is ExitCode.OK
-    assert capsys.readouterr().out.splitlines() == ["1 lesson, 8 gradings, 1 seed: no problems"]
+    assert capsys.readouterr().out.splitlines() == ["1 lesson, 10 gradings, 1 seed: no problems"]
 
 
 def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
