@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,10 @@ from lesson_pictures import PICTURE, PICTURES
 from observed_points import checks_of
 from rich.cells import cell_len
 
+from grader.core.i18n import languages, load_catalogue
 from grader.course.course import Lesson, find_course, load_course
+from grader.course.lesson_texts import DOCUMENTED
+from grader.course.stubs import WIDTH, columns, stub_in
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Mistake
 from grader.judge.results import load_mistakes
@@ -57,6 +61,18 @@ def test_no_phrase_sounds_translated(lesson: Lesson) -> None:
     texts = [text for one in mistakes(lesson) for text in (one.title, one.explanation)]
     everything = " ".join([*texts, *check_titles(lesson)]).lower()
     assert [phrase for phrase in BANNED if re.search(rf"\b{phrase}\b", everything)] == []
+
+
+@pytest.mark.parametrize("lang", languages())
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_a_stub_is_a_card(lesson: Lesson, lang: str) -> None:
+    """It fits a terminal, and each docstring has at most six lines, in each language."""
+    tr = load_catalogue(lang, lesson.texts(lang))
+    stub = stub_in(tr, lesson.stub.read_text("utf-8"), lesson.id)
+    assert [line for line in stub.splitlines() if columns(line) > WIDTH] == []
+    documented = [node for node in ast.walk(ast.parse(stub)) if isinstance(node, DOCUMENTED)]
+    lines = {node.name: (ast.get_docstring(node) or "").splitlines() for node in documented}
+    assert [name for name, text in lines.items() if len(list(filter(None, text))) > 6] == []
 
 
 def readmes(lesson: Lesson) -> list[Path]:
