@@ -28,7 +28,7 @@ MISSPELT = (
 )
 IN_TORCH = (
     r"module 'torch' has no attribute '(?P<name>\w+)'",
-    r"cannot import name '(?P<name>\w+)' from 'torch' ",
+    r"cannot import name '(?P<name>\w+)' from 'torch'(?!\.)",
 )
 NO_MODULE = r"No module named '(?P<name>\w+)"
 IMPORTS = {

@@ -251,7 +251,7 @@ NAN, INFINITY = math.nan, math.inf
         pytest.param(
             StudentRef("Sigmoid.apply"), {"other": "Sigmoid.apply"}, id="something of the student's"
         ),
-        pytest.param(program(lambda x: x**3), {"other": "f"}, id="a program"),
+        pytest.param(program(lambda x: x**3), {"other": "x**3"}, id="a program"),
         (torch.tensor(1.5, dtype=torch.float64), {"tensor": 1.5, "dtype": "float64", "shape": []}),
         (torch.tensor([[1, 2]]), {"tensor": [[1, 2]], "dtype": "int64", "shape": [1, 2]}),
         (torch.tensor([True]), {"tensor": [True], "dtype": "bool", "shape": [1]}),

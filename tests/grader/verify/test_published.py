@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import tomllib
 from types import ModuleType
 
@@ -17,6 +18,7 @@ TEXT = (ROOT / "tests" / "README.md").read_text("utf-8")
 
 
 def load(name: str) -> ModuleType:
+    sys.path.insert(0, str(ROOT / "tests"))  # they import each other
     spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
