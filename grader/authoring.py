@@ -18,8 +18,10 @@ check, and the student's file is::
             (x,) = ctx.saved_tensors
             return 2 * x * grad_output
 
+
     def square(x):
         return Square.apply(x)
+
 
     GUESSES = {"x": True, "y": False}
 
@@ -90,7 +92,7 @@ Checks
     >>> with student.writing_allowed() as copies:  # else a write into x fails the check
     ...     y = student.square(x)
     >>> student.source.names_used("square")["Square.apply"]  # what the text uses, with a line
-    16
+    17
 
 ``program``               a function as an argument: it crosses the border as a graph of operations
 
