@@ -1126,3 +1126,47 @@ def hessian(f, x):
     for i, element in enumerate(gradient):
         matrix[i] = differentiable_gradient(element, leaf).detach()
     return matrix.to(x.dtype)
+
+
+# %% uses_the_judges_tool
+# torch.func.grad, applied n times.
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+
+    def derivative_of(g):
+        return torch.func.grad(lambda x: g(x).sum())
+
+    for _ in range(n):
+        f = derivative_of(f)
+    return f(x.detach())
+
+
+# %% x_must_require_grad
+# The gradient is taken at the caller's x, which does not always require grad.
+def gradient_penalty(f, x):
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
+# %% common_flag_of_a_result
+# The flag is set on the caller's x, for every order.
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    x.requires_grad = True
+    derivative = f(x)
+    for _ in range(n):
+        derivative = differentiable_gradient(derivative, x)
+    return derivative
+
+
+# %% x_must_require_grad
+# Every order is differentiated at the caller's x.
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    y = f(x)
+    for _ in range(n):
+        y = differentiable_gradient(y, x)
+    return y

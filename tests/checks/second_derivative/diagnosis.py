@@ -20,10 +20,10 @@ from grader.authoring import (
     Student,
     StudentCodeError,
     differs,
+    formula,
     formula_value,
     methods,
     phrase,
-    program,
     rule,
     same,
     short_repr,
@@ -57,7 +57,7 @@ def asked(student: Student, name: str, f: Any, x: Tensor, *n: int) -> Any:
 
 
 def curve(name: str, tilt: str = "") -> Any:
-    return program(eval(f"lambda x: {CURVES.get(name, 'x ** 3')}{tilt}"))
+    return formula(CURVES.get(name, "x ** 3") + tilt)
 
 
 def on_a_curve(failure: Failure, student: Student, n: int = 2, tilt: str = "") -> Any:
@@ -329,7 +329,7 @@ def zeros_one_order_early(failure: Failure, student: Student) -> Facts | None:
     if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.any() or not want.any():
         return None
     leaf = point(failure.about)
-    curved = asked(student, failure.about, program(lambda x: x.exp()), leaf, 3)
+    curved = asked(student, failure.about, formula("x.exp()"), leaf, 3)
     constant = x.any() and same(want, want.flatten()[:1].expand_as(want))
     return {} if constant and same(curved, leaf.exp()) else None
 

@@ -25,11 +25,11 @@ from grader.authoring import (
     curve,
     drawing,
     fetch,
+    formula,
     graphs_figure,
     panel,
     phrase,
     plot_figure,
-    program,
     trace,
 )
 
@@ -58,7 +58,9 @@ NOT_EXACT = (
 NO_GRAPH = "the penalty does not require grad: the parameters of f can't learn from it"
 BANNED = "{tools} called f; build the derivative from torch.autograd.grad"
 CHANGED_GRAD = "{name}.grad was {held} before the call and is {after} after it"
-CHANGED_START = CHANGED_GRAD + "; x was computed from {name}"
+CHANGED_START = (
+    "{name}.grad was {held} before the call and is {after} after it; x was computed from {name}"
+)
 CHANGED_X = "the call changed the values of x"
 SWITCHED_OFF = "x.requires_grad was True before the call and is False after it"
 CUT_OUT = "x was the result of an operation before the call, and the call cut it from its graph"
@@ -72,8 +74,7 @@ class Formula:
 
     def __init__(self, text: str, **parameters: Tensor) -> None:
         self.text, self.parameters = text, parameters
-        function = eval(f"lambda {', '.join(['x', *parameters])}: {text}")
-        self.program = program(function, parameters=[*parameters.values()])
+        self.program = formula(text, **parameters)
 
     def __str__(self) -> str:
         return self.text
