@@ -109,15 +109,21 @@ def task_sentences(readme: str) -> Iterator[str]:
 
 
 def sentences_in(text: str) -> Iterator[str]:
-    """Yield the sentences of a text, block by block; code, tables and bold lines are left out."""
+    """Yield the sentences of a text, block by block; code, tables and bold lines are left out.
+
+    A list begins after a blank line: inside a paragraph, ``- 1`` at the beginning of a line is a
+    formula that was wrapped.
+    """
     text = NO_SENTENCE.sub("", inspect.cleandoc(text))
     block: list[str] = []
+    in_list = False
     for line in [*text.splitlines(), ""]:
-        if not line.strip() or BULLET.match(line):
+        is_item = bool(BULLET.match(line)) and (in_list or not block)
+        if not line.strip() or is_item:
             yield from SENTENCE.findall(" ".join(block))
-            block = []
+            block, in_list = [], is_item
         if block or not line.startswith(("    ", "|", "!")):
-            block += line.lstrip("*- ").split() if BULLET.match(line) else line.split()
+            block += line.lstrip("*- ").split() if is_item else line.split()
 
 
 def _comment_above(lines: Sequence[str], line: int) -> str:

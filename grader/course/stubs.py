@@ -136,7 +136,7 @@ def _texts(stub: str) -> Iterator[tuple[int, int, str, str, str]]:
 
 def _said(block: str, said: Callable[[str], str], width: int) -> str:
     """Return a paragraph in the other language, wrapped; code and lists as they are."""
-    if any(line.startswith(("    ", "* ", "- ")) for line in block.splitlines()):
+    if block.startswith(("* ", "- ")) or any(one.startswith("    ") for one in block.splitlines()):
         return block
     opening = QUOTES if block.startswith(QUOTES) else ""
     sentences = map(said, sentences_in(block.removeprefix(opening)))

@@ -43,7 +43,7 @@ from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
-from grader.judge.running_check import frame_of_course, running
+from grader.judge.running_check import frame_of_course, misuse, running
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 
@@ -201,13 +201,26 @@ TOLERANCES = {
 GRADIENT_IS_WRONG = "the gradient is wrong"
 
 
+DETAILS = inspect.signature(CheckFailure).parameters.keys() - {"message"}
+
+
+def refuse_unknown(details: dict[str, Any]) -> None:
+    """Raise CourseError for a detail that there is not, also where the assertion holds."""
+    for name in details.keys() - DETAILS:
+        near = difflib.get_close_matches(name, [*DETAILS, "rtol", "atol", "expects_nan"], n=1)
+        meant = f". Did you mean {near[0]}=?" if near else f"; there are {', '.join(DETAILS)}"
+        raise misuse(f"an assertion has no {name}={meant}")
+
+
 def fail(message: str, **details: Any) -> NoReturn:
     """Fail with a message; details as for ``CheckFailure``."""
+    refuse_unknown(details)
     raise CheckFailure(message, **details)
 
 
 def assert_that(condition: bool, message: str, **details: Any) -> None:
     """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
+    refuse_unknown(details)
     if not condition:
         raise CheckFailure(message, **details)
 
@@ -218,6 +231,7 @@ def assert_equal(
     """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
     nothing, so it can't be expected.
     """
+    refuse_unknown(details)
     actual = fetch(actual)
     assert_defined(expected, actual=actual, **details)
     if not _same(actual, expected):
@@ -238,6 +252,7 @@ def assert_tensor(
 
     NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
     """
+    refuse_unknown(details)
     actual = fetch(actual)
     if not expects_nan:
         assert_defined(expected, actual=actual, **details)

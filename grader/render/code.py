@@ -147,7 +147,7 @@ def folded(line: str, width: int) -> list[str]:
 
 
 FOLDED = re.compile(
-    r"^<details><summary>(?P<head>.*?)</summary>\s*(?P<answers>.*?)\s*</details>",
+    r"^<details>\s*<summary>(?P<head>.*?)</summary>\s*(?P<answers>.*?)\s*</details>",
     re.DOTALL | re.MULTILINE,
 )
 """The answers at the end of a section, under their heading."""

@@ -14,6 +14,7 @@ from grader.core.i18n import engine_catalogue
 from grader.course.course import Lesson, hints_that_answer
 from grader.course.lesson_texts import (
     compared_form,
+    read_mistakes,
     sentences_in,
     stub_sentences,
     texts_in,
@@ -34,11 +35,23 @@ def slips_in(lesson: Lesson) -> Iterator[str]:
             raise CourseError(f"{path}:{error.lineno}: {error.msg}") from None
         yield from _import_slips(path, tree)
         yield from _place_slips(path, tree, lesson)
+    yield from _unknown_checks(lesson)
     hints = lesson.folder / "hints.toml"
     for step in sorted(hints_that_answer(lesson)):
         begin = json.dumps(step, ensure_ascii=False)[1:30]
         where = line_with(hints, begin, inside=True)
         yield f"{where}: this hint contains all of the answer. Leave a step to take"
+
+
+def _unknown_checks(lesson: Lesson) -> Iterator[str]:
+    """Yield the mistakes that are said to occur in a check that there is not."""
+    if lesson.diagnosis is None:
+        return
+    for one in read_mistakes(lesson.diagnosis):
+        name = one.in_check.removeprefix("test_")
+        if name and name not in lesson.check_names:
+            where = line_with(lesson.diagnosis, f"[{one.id}]")
+            yield f"{where}: [{one.id}]: in_check names {name}, which is no check of the lesson"
 
 
 def _import_slips(path: Path, tree: ast.Module) -> Iterator[str]:

@@ -310,6 +310,7 @@ BROKEN = replace(lesson(RAISED, RAISED, status=LessonStatus.INVALID), message="o
         (lesson(WRONG, WAITS), lesson(RIGHT, WRONG), "1 more right · 1 more checked, not right"),
         (lesson(BLANK, BLANK), BROKEN, "the file can no longer be loaded"),
         (lesson(WRONG, RIGHT), lesson(RAISED, RIGHT), "1 wrong in another way"),
+        (lesson(BLANK, BLANK), lesson(WRONG, WAITS), "1 begun, not right yet"),
         (lesson(RIGHT, RIGHT), GONE, "the file is gone · 2 no longer right · -10 points"),
         (GONE, lesson(RIGHT, WRONG), "the file is back · 1 more right · +5 points"),
         (lesson(WRONG, WRONG), BROKEN, "the file can no longer be loaded"),
@@ -325,6 +326,7 @@ def test_what_changed_is_said_truthfully(
     told = change_text(before, after, Catalogue()).plain
     assert told.startswith(said)
     assert ("begun" in told) == ("begun" in said)
+    assert ("another way" in told) == ("another way" in said)
 
 
 @pytest.mark.parametrize(

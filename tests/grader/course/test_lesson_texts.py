@@ -90,6 +90,15 @@ def test_indented_code_is_no_sentence() -> None:
     assert list(sentences_in("One.\n\n    x = 1\n\nTwo.")) == ["One.", "Two."]
 
 
+def test_a_wrapped_formula_is_no_list() -> None:
+    assert list(sentences_in("Return x\n- 1. Done.\n\n* One.\n* Two.")) == [
+        "Return x - 1.",
+        "Done.",
+        "One.",
+        "Two.",
+    ]
+
+
 def test_a_bold_line_heads_a_list() -> None:
     assert list(sentences_in("**Inputs**\n\n* One.\n* **Two** is.")) == ["One.", "Two** is."]
 
