@@ -181,8 +181,8 @@ def swap(book: Gradebook, one: str, other: str, author: str) -> None:
         mine, theirs = lines
         places = [
             book.row(
-                "SELECT coalesce(as_of, handed_in, on_roster) AS as_of, coalesce(as_run, run) AS"
-                " as_run FROM attempts WHERE id = ?",
+                "SELECT coalesce(in_place_of, id) AS in_place_of, as_of, as_run FROM attempts WHERE"
+                " id = ?",
                 line["attempt"],
             )
             for line in lines

@@ -31,7 +31,8 @@ class GradebookEntry:
     ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
     grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
     the time in UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the
-    name of its folder or file in the download; ``history`` has what each attempt earned.
+    name of its folder or file in the download, ``handed_in_as`` the one under which its students
+    handed in, which is another after an exchange; ``history`` has what each attempt earned.
     ``attempt`` says how many gradings there were up to this report; of ``attempts``, number
     ``counts`` counts (0: none).
     """
@@ -49,6 +50,7 @@ class GradebookEntry:
     handed_in: str | None = None
     lateness: Lateness | None = None
     came_as: str = ""
+    handed_in_as: str = ""
     history: tuple[float, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     counts: int = 0

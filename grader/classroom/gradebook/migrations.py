@@ -336,6 +336,11 @@ STEPS = (
         SELECT RAISE(ABORT, 'an adjustment is never changed');
     END;
     """,
+    """
+    ALTER TABLE attempts ADD COLUMN in_place_of INTEGER -- the attempt whose place it took, by time
+        REFERENCES attempts (id) ON DELETE SET NULL;
+    CREATE INDEX attempts_in_place_of_another ON attempts (in_place_of);
+    """,
 )
 
 

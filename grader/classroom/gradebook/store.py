@@ -65,10 +65,11 @@ MOMENT = timedelta(microseconds=1)
 
 ENTRY = """
 SELECT s.id, s.name, s.students, s.missing, coalesce(t.problem, s.doubt) AS problem, t.fault,
-    t.late, t.came_as, t.id AS attempt, g.report,
+    p.late, t.came_as, p.came_as AS handed_in_as, t.id AS attempt, g.report,
     (SELECT count(*) FROM gradings e JOIN attempts o ON o.id = e.attempt
         WHERE o.submission = s.id AND e.id <= t.grading) AS gradings
 FROM submissions s LEFT JOIN attempts t ON t.id = s.attempt LEFT JOIN gradings g ON g.id = t.grading
+    LEFT JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id)
 WHERE s.assignment = ? AND s.forgotten = 0 AND s.missing < 3
 """
 
@@ -318,6 +319,7 @@ class Gradebook:
             handed_in=handed_in,
             lateness=lateness,
             came_as=row["came_as"] or "",
+            handed_in_as=row["handed_in_as"] or "",
             history=tuple(one.score for one in attempts if one.score is not None),
             attempts=attempts,
             counts=chosen.number if chosen else 0,
@@ -330,11 +332,11 @@ class Gradebook:
         A time is when it was handed in, or, if nobody says, when it was downloaded.
         """
         rows = self.db.execute(
-            "SELECT t.id, coalesce(t.as_of, t.handed_in, t.on_roster), coalesce(r.ranked, ''),"
+            "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
             " t.came_as,"
-            " t.late, CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
-            " attempts t LEFT JOIN"
-            " runs r ON r.id = coalesce(t.as_run, t.run) LEFT JOIN gradings g ON g.id = t.grading"
+            " p.late, CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
+            " attempts t JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id) LEFT JOIN"
+            " runs r ON r.id = coalesce(t.as_run, p.run) LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
             [submission],
         ).fetchall()
@@ -856,9 +858,14 @@ class Gradebook:
         assert number is not None
         return number
 
-    def settle_attempt(self, attempt: int) -> bool:
-        """Choose the attempt that counts for a changed attempt's submission."""
-        return self.settle(self.value("SELECT submission FROM attempts WHERE id = ?", attempt))
+    def settle_attempt(self, attempt: int) -> None:
+        """Choose the attempt that counts for a changed attempt's submission, and for that which
+        has taken its place in time.
+        """
+        query = "SELECT DISTINCT submission FROM attempts WHERE id = ? OR in_place_of = ?"
+        rows = self.db.execute(query, [attempt, attempt]).fetchall()
+        for (submission,) in rows:
+            self.settle(submission)
 
     def settle(self, submission: int) -> bool:
         """Choose a submission's attempt that counts; return whether another one counts now."""

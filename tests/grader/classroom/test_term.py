@@ -437,6 +437,36 @@ def test_two_files_that_were_swapped_go_to_their_owners(term: Term) -> None:
     assert term.marks() == {"Ada": 3.0, "Ben": 7.0}
 
 
+def test_how_late_somebody_was_stays_with_the_person_after_a_swap(term: Term) -> None:
+    """Who has no known time has none with the file of another one, late or not."""
+    roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\nBen,\nCy,2026-03-01T10:00Z\n")
+    handed = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(10), "Cy/tiny.py": points(4)}
+    place = term.download("a", handed)
+    term.grade(place, roster=roster, due="2026-03-02T00:00Z", late="50%/day")
+    before = term.marks()
+    assert before == {"Ada": 4.0, "Ben": 10.0, "Cy": 4.0}
+    term.run("swap", term.out, "Ada", "Ben")
+    assert term.marks() == {"Ada": 5.0, "Ben": 8.0, "Cy": 4.0}
+    term.run("swap", term.out, "Ben", "Cy")
+    assert term.marks() == {"Ada": 5.0, "Ben": 4.0, "Cy": 8.0}
+    term.grade(place)
+    assert term.marks() == {"Ada": 5.0, "Ben": 4.0, "Cy": 8.0}
+    term.run("swap", term.out, "Cy", "--undo")
+    term.run("swap", term.out, "Ada", "--undo")
+    assert term.marks() == before
+
+
+def test_who_was_late_by_canvas_stays_late_after_a_swap(term: Term) -> None:
+    files = {"doejane_LATE_11_101_tiny.py": points(3), "roeben_12_102_tiny.py": points(10)}
+    term.grade(term.download("a", files))
+    term.run("swap", term.out, "11", "12")
+    with Gradebook.open(term.out) as book:
+        late = {one.ids["canvas_id"]: e.late for e in book.entries() for one in e.students}
+        (there,) = [e for e in book.entries() for one in e.students if one.ids["canvas_id"] == "11"]
+    assert late == {"11": True, "12": False}
+    assert [one.late for one in there.attempts] == [True]
+
+
 def test_a_file_that_is_nobodys_is_given_to_its_owner(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
