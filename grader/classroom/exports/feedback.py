@@ -31,6 +31,8 @@ from grader.classroom.exports.matching import match, refuse_another_class
 from grader.classroom.exports.moodle import columns_in, other_assignment, roll_of
 from grader.classroom.exports.sheets import Sheet
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, total_points
+from grader.classroom.imports.canvas import UPLOAD
+from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import unique_names
 from grader.core.errors import UsageError
 from grader.core.report import LessonResult
@@ -107,21 +109,38 @@ def pages_for_folder(entries: Iterable[PublicEntry], page_of: PageOf) -> Iterato
 def files_for_canvas(
     entries: Iterable[PublicEntry], page_of: PageOf, text_of: TextOf
 ) -> Iterator[Piece | ExportNote]:
-    """Yield a file for each submission, under the name of the newest file that was handed in.
+    """Yield a file for each submission, under the name of the newest file that its students handed
+    in.
 
     Canvas gives a group's file to all of its members.
     """
     for entry in entries:
-        suffix = PurePosixPath(entry.came_as).suffix.lower()
-        if suffix == ".py":
-            yield Piece(annotated(entry, text_of).encode("utf-8", "replace"), entry.came_as)
+        name = entry.handed_in_as
+        suffix = PurePosixPath(name).suffix.lower()
+        if is_anothers(name, entry.students):
+            text = (
+                "came under another student's file name, to whom Canvas would give it, so it is"
+                " left out. Use --to folder"
+            )
+            yield ExportNote(text, entry.label, important=True)
+        elif suffix == ".py":
+            yield Piece(annotated(entry, text_of).encode("utf-8", "replace"), name)
         elif suffix == ".ipynb":
-            yield Piece(as_notebook("\n".join(feedback_lines(entry))), entry.came_as)
+            yield Piece(as_notebook("\n".join(feedback_lines(entry))), name)
         elif suffix == ".zip":
-            yield Piece(zipped(page_of(entry.name)), entry.came_as)
+            yield Piece(zipped(page_of(entry.name)), name)
         else:
             text = "not from a Canvas download, so Canvas has no file name to match it with"
             yield ExportNote(text, entry.label)
+
+
+def is_anothers(name: str, students: Sequence[StudentIdentity]) -> bool:
+    """Return whether the user id in a file's name from Canvas is that of none of these students,
+    although theirs are known.
+    """
+    found = UPLOAD.fullmatch(name)
+    known = {one.ids["canvas_id"] for one in students if "canvas_id" in one.ids}
+    return bool(found and found["user"] and known) and found["user"] not in known
 
 
 def comments_table(

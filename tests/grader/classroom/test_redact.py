@@ -136,7 +136,9 @@ def test_withholding_leaves_the_report_itself_as_it_was() -> None:
     assert report == before
 
 
-ENTRY = GradebookEntry("al", (), report_with_secrets(Outcome.FAILED, hidden=True), came_as="al.py")
+ENTRY = GradebookEntry(
+    "al", (), report_with_secrets(Outcome.FAILED, hidden=True), handed_in_as="al.py"
+)
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"canvas", "moodle"}))

@@ -467,6 +467,41 @@ def test_who_was_late_by_canvas_stays_late_after_a_swap(term: Term) -> None:
     assert [one.late for one in there.attempts] == [True]
 
 
+def test_feedback_for_canvas_returns_under_the_names_of_who_handed_in(term: Term) -> None:
+    """Canvas finds the student by the user id in a file's name."""
+    files = {"doejane_11_101_tiny.py": points(3), "roeben_12_102_tiny.py": points(10)}
+    term.grade(term.download("a", files | {"poeal_13_103_tiny.py": points(5)}))
+
+    def returned() -> dict[str, str]:
+        said = term.run("feedback", term.out, "--to", "canvas")
+        with zipfile.ZipFile(term.out / "feedback-canvas.zip") as archive:
+            pages = {name: archive.read(name).decode() for name in archive.namelist()}
+        return {name: page.split()[1] for name, page in pages.items()} | {"": said}
+
+    term.run("swap", term.out, "11", "12")
+    term.run("swap", term.out, "12", "13")
+    said = returned().pop("")
+    assert "look at this" not in said
+    assert {name: earned for name, earned in returned().items() if name} == {
+        "doejane_11_101_tiny.py": "10",
+        "roeben_12_102_tiny.py": "5",
+        "poeal_13_103_tiny.py": "3",
+    }
+
+
+def test_feedback_for_canvas_goes_to_nobody_who_only_handed_the_file_in(term: Term) -> None:
+    """After a rename, the file's name is still that of the one under whom it came."""
+    roster = term.roster("name,canvas_id\nJane Doe,11\nBen Roe,12\n")
+    place = term.download("a", {"doejane_11_101_tiny.py": points(3), "x.txt": ""})
+    term.grade(place, roster=roster)
+    with Gradebook.open(term.out) as book:
+        jane, ben = book.entry_of("11").name, book.entry_of("12").name
+    term.run("rename", term.out, jane, ben)
+    assert "came under another student" in term.run("feedback", term.out, "--to", "canvas")
+    with zipfile.ZipFile(term.out / "feedback-canvas.zip") as archive:
+        assert archive.namelist() == []
+
+
 def test_a_file_that_is_nobodys_is_given_to_its_owner(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
