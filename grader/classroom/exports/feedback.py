@@ -140,7 +140,7 @@ def is_anothers(name: str, students: Sequence[StudentIdentity]) -> bool:
     """
     found = UPLOAD.fullmatch(name)
     known = {one.ids["canvas_id"] for one in students if "canvas_id" in one.ids}
-    return bool(found and found["user"] and known) and found["user"] not in known
+    return found is not None and bool(found["user"] and known) and found["user"] not in known
 
 
 def comments_table(

@@ -16,7 +16,6 @@ from typing import Any
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
 from grader.classroom.gradebook.people import entries_of, known_people, persons, turning_into
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.gifts import Gift
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
@@ -126,8 +125,9 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     people, theirs = (students_from_json(one["students"]) for one in (gone, kept))
     listed = known_people(book).listed
     moved_out = bool(persons(people) & listed) and bool(persons(theirs) & listed)
+    unlisted = gone
     if persons(people) & listed and not moved_out:
-        theirs, people = people, theirs
+        theirs, people, unlisted = people, theirs, kept
     if not moved_out:
         for one in people:
             turning = turning_into(book, one.person, theirs[0].person) if theirs else None
@@ -138,9 +138,14 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
             for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
                 deed.change(table, number, {"submission": kept["id"]})
         deed.alias(gone["name"], kept["id"])
+    query = "SELECT id FROM attempts WHERE submission = ? AND on_roster IS NULL"
+    for (number,) in book.db.execute(query, [unlisted["id"]]).fetchall():
+        deed.change("attempts", number, {"on_roster": time_on_roster(theirs)})
+    under = {} if moved_out else {"came_under": kept["id"]}
     query = "SELECT id FROM attempts WHERE submission = ?"
     for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
-        move(deed, number, kept["id"], theirs, under_too=not moved_out)
+        deed.change("attempts", number, {"submission": kept["id"], **under})
+    hand_on_mark(book, gone, kept)
     new = {"missing": 0, "doubt": None, "students": students_as_json(theirs or people)}
     deed.change("submissions", kept["id"], new)
     left = {"missing": 1 if moved_out else 3, "attempt": None}
@@ -148,19 +153,15 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     book.settle(kept["id"])
 
 
-def move(
-    deed: Deed,
-    attempt: int,
-    submission: int,
-    students: tuple[StudentIdentity, ...],
-    *,
-    under_too: bool = False,
-) -> None:
-    """Give an attempt to another submission. With ``under_too``, it also came as that one's."""
-    row = deed.book.row("SELECT on_roster FROM attempts WHERE id = ?", attempt)
-    time = (row or {}).get("on_roster") or time_on_roster(students)
-    under = {"came_under": submission} if under_too else {}
-    deed.change("attempts", attempt, {"submission": submission, "on_roster": time, **under})
+def hand_on_mark(book: Gradebook, gone: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Let the first mark of a line be what its files had as another one's, so that a change of it
+    is one of this line.
+    """
+    query = "SELECT * FROM marks WHERE submission = ? ORDER BY id DESC LIMIT 1"
+    last = book.row(query, gone["id"])
+    if last is not None and book.row(query, kept["id"]) is None:
+        new = {"id": None, "submission": kept["id"], "cause": f"handed in as {gone['name']}"}
+        book.insert("marks", last | new | {"made_at": now()})
 
 
 def swap(book: Gradebook, one: str, other: str, author: str) -> None:

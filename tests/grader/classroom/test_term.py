@@ -313,6 +313,33 @@ def test_submissions_that_were_made_one_stay_one(term: Term) -> None:
         assert sorted(one.score or 0 for one in book.entry("Ben").attempts) == [3.0, 8.0, 10.0]
 
 
+@pytest.mark.parametrize("with_an_attempt", [True, False], ids=["both", "one"])
+@pytest.mark.parametrize("old, new", [("alice", "Ada"), ("Ada", "alice")])
+def test_a_merge_is_the_same_in_both_directions_and_is_said(
+    term: Term, old: str, new: str, with_an_attempt: bool
+) -> None:
+    """The person of the roster and the time there win, in the next run as well."""
+    roster = term.roster("name,sid,submitted_at\nAda,7,2026-03-02T10:00Z\nBen,8,\n")
+    files = {"alice/tiny.py": points(8), "Ben/tiny.py": points(5)}
+    if with_an_attempt:
+        files["Ada/tiny.py"] = points(4)
+    place = term.download("a", files)
+    term.grade(place, roster=roster, due="2026-03-02T00:00Z", late="25%/day", attempts="best")
+    before = term.marks()
+    said = term.run("rename", term.out, old, new, "--merge")
+    assert term.marks() == {"Ben": 5.0, new: 6.0}
+    assert "1 changed" in said
+    assert with_an_attempt or "25 % off" in said
+    with Gradebook.open(term.out) as book:
+        assert [one.ids["sid"] for one in book.entry(new).students] == ["7"]
+    listed = list(csv.reader(io.StringIO(term.run("changes", term.out, "--to", "csv"))))
+    assert [(row[1], row[4]) for row in listed[1:]] == [(new, "6")]
+    term.grade(place)
+    assert term.marks() == {"Ben": 5.0, new: 6.0}
+    term.run("rename", term.out, new, "--undo")
+    assert term.marks() == before
+
+
 def test_an_older_zip_of_which_nothing_is_known_replaces_nothing(term: Term) -> None:
     term.grade(term.download("new", {"Ada/tiny.py": points(9)}, MONDAY + 2 * DAY))
     term.grade(term.download("old", {"Ada/tiny.py": points(2)}, MONDAY))
