@@ -51,7 +51,7 @@ def give(
     Example: grade give "term/Week 2" submissions/20261234_hooks.py Ada
     """
     if undo and file is not None:
-        undo_change(out, file)
+        undo_change(out, file, "give")
         return
     if file is None or person is None:
         raise UsageError("Name the file and the person; with --undo, only the person")

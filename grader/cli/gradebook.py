@@ -302,7 +302,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         list_trail(out)
         return
     if undo:
-        undo_change(out, name)
+        undo_change(out, name, "forget")
         return
     with changing(out, announce) as (book, changed):
         entry = book.entry_of(name)
@@ -329,7 +329,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
     Example: grade rename grades alice alice_doe
     """
     if undo and new is None:
-        undo_change(out, old)
+        undo_change(out, old, "rename")
         return
     if undo or new is None:
         raise UsageError("Give the old and the new name; with --undo, only the new one")
@@ -365,12 +365,13 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
     say(f"{done}. {to_undo('rename', out, new)}")
 
 
-def undo_change(out: Path, name: str, *, everywhere: bool = False) -> None:
-    """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
+def undo_change(out: Path, name: str, action: str, *, everywhere: bool = False) -> None:
+    """Undo what a command last did to a submission; raise UsageError if there is nothing."""
     with changing(out, announce, everywhere=everywhere) as (book, changed):
-        entry = by_hand.undo(book, name)
-        changed.update(book.all_names() & {name, *map(str, entry.detail.values())})
-        changed.add(name)
+        entry = by_hand.undo(book, name, action)
+        changed.update(book.all_names() & {entry.detail.get("old"), entry.detail.get("other")})
+        if action != "person":  # whose name may be no submission's
+            changed.add(entry.name)
     say(f"undone: {by_hand.described(entry)}")
 
 

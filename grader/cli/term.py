@@ -18,7 +18,7 @@ from grader.classroom.batch import changing, waiting_for
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
 from grader.classroom.gradebook.marks import MarkChange, changes_since
-from grader.classroom.gradebook.people import described, known_people, person_of
+from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
 from grader.classroom.gradebook.store import Gradebook, is_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
 from grader.cli.gradebook import login_name, say, to_undo, undo_change
@@ -290,7 +290,7 @@ def swap(out: Path, one: str, other: str | None, undo: bool) -> None:
     Example: grade swap "term/Week 5" Ada Ben
     """
     if undo:
-        undo_change(out, one)
+        undo_change(out, one, "swap")
         return
     if other is None:
         raise UsageError("Name both students; with --undo, one of them")
@@ -316,7 +316,7 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
     Example: grade person term "Participant 104517" 20261234
     """
     if undo and called:
-        undo_change(out, called, everywhere=True)
+        undo_change(out, called, "person", everywhere=True)
         return
     if called is None or who is None:
         list_people(out, called)
@@ -325,7 +325,8 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
         one, other = person_of(book, called), person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
-        name = by_hand.same_person(book, one, other, login_name())
+        other = by_hand.same_person(book, one, other, login_name())
+        name = unique_call(book, other)
     say(f"{called} is {name}, in the whole term. {to_undo('person', out, name)}")
 
 

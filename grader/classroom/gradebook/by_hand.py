@@ -7,16 +7,23 @@ are kept as aliases, and a person who turned out to be another one stays that.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
-from grader.classroom.gradebook.people import entries_of, known_people, persons, turning_into
-from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.gradebook.people import (
+    entries_of,
+    known_people,
+    only_person,
+    persons,
+    turned_out,
+    turning_into,
+)
+from grader.classroom.gradebook.store import Gradebook, only_line
 from grader.classroom.imports.gifts import Gift
+from grader.classroom.imports.names import name_list
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 from grader.core.text import now
@@ -242,9 +249,9 @@ def gifts(book: Gradebook) -> list[Gift]:
     return [Gift(*row) for row in rows]
 
 
-def same_person(book: Gradebook, one: int, other: int, author: str) -> str:
-    """Let a person be another one, in all assignments; return that one's name. Raise UsageError if
-    both are on a roster.
+def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
+    """Let a person be another one, in all assignments; return that one. Raise UsageError if both
+    are on a roster.
     """
     known = known_people(book)
     if one in known.listed and other in known.listed:
@@ -265,23 +272,22 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> str:
         deed.book = book
         name = book.value("SELECT name FROM people WHERE id = ?", other)
         old = book.value("SELECT name FROM people WHERE id = ?", one)
-        deed.note("person", name, author, old=old)
-    return str(name)
+        deed.note("person", name, author, old=old, person=other)
+    return other
 
 
-def undo(book: Gradebook, name: str) -> TrailEntry:
-    """Undo the newest deed to a submission; raise UsageError if there is none."""
-    deeds = [one for one in trail(book) if not one.undone]
-    names = {name}
-    if all(name not in (one.name, one.detail.get("other")) for one in deeds):
-        with contextlib.suppress(UsageError):
-            names = {book.entry_of(name).name}
-    entries = [one for one in deeds if names & {one.name, one.detail.get("other")}]
+def undo(book: Gradebook, name: str, action: str) -> TrailEntry:
+    """Undo the newest such deed to a submission, or to a person, who is found as the deed itself
+    finds them; raise UsageError if there is none.
+    """
+    deeds = [one for one in trail(book) if not one.undone and one.action == action]
+    entries = (
+        deeds_to_person(book, deeds, name) if action == "person" else deeds_to(book, deeds, name)
+    )
     if not entries:
-        raise UsageError(
-            f"{name} was neither forgotten nor renamed, swapped or given anything, so there is"
-            " nothing to undo"
-        )
+        done = [described(one) for one in deeds]
+        others = f". What can be undone: {name_list(done)}" if done else ""
+        raise UsageError(f"There is no grade {action} of {name} to undo{others}")
     entry = entries[-1]
     later = [
         one
@@ -304,6 +310,25 @@ def undo(book: Gradebook, name: str) -> TrailEntry:
         _restore(book, entry)
         book.change("trail", entry.number, {"undone": 1})
     return entry
+
+
+def deeds_to(book: Gradebook, deeds: list[TrailEntry], called: str) -> list[TrailEntry]:
+    names = {name for one in deeds for name in (one.name, one.detail.get("other"))}
+    if called not in names:
+        lines = {name: those for name, those in entries_of(book) if name in names}
+        called = only_line(lines, called) or called
+    return [one for one in deeds if called in (one.name, one.detail.get("other"))]
+
+
+def deeds_to_person(book: Gradebook, deeds: list[TrailEntry], called: str) -> list[TrailEntry]:
+    person, same = only_person(book, called), turned_out(book)
+    named = [one for one in deeds if one.name == called]
+    theirs = []
+    for one in deeds:
+        whose = one.detail.get("person")  # an earlier version did not note it
+        if one in named if whose is None else same.get(whose, whose) == person:
+            theirs.append(one)
+    return [one for one in theirs if one in named] or theirs or named
 
 
 def _restore(book: Gradebook, entry: TrailEntry) -> None:

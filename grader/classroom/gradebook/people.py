@@ -447,19 +447,37 @@ def turning_into(
 
 def person_of(book: Gradebook, called: str) -> int:
     """Return the person that a name or an id means; raise UsageError unless there is one."""
+    person = only_person(book, called)
+    if person is None:
+        raise UsageError(
+            f"Nobody in the gradebook is called {called!r}. grade person OUT lists all"
+        )
+    return person
+
+
+def only_person(book: Gradebook, called: str) -> int | None:
+    """Return the person that a name or an id means; None if there is none. Raise UsageError if
+    there are several.
+    """
     found: dict[int | None, StudentIdentity] = {}
     for alike in (is_called, has_a_name):
         if not found:
             known = known_people(book).lines.values()
             found = {one.person: one for one in known if alike(one, called)}
-    if len(found) == 1:
-        (person,) = found
-        assert person is not None
-        return person
-    if found:
+    if len(found) > 1:
         who = "; ".join(described(one) for one in found.values())
         raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")
-    raise UsageError(f"Nobody in the gradebook is called {called!r}. grade person OUT lists all")
+    return next(iter(found), None)
+
+
+def unique_call(book: Gradebook, person: int) -> str:
+    """Return a person's name, or an id if the name may be somebody else's."""
+    known = known_people(book)
+    own = known.lines[known.own_lines[person]]
+    for called in (own.name, *own.ids.values()):
+        if {one.person for one in known.lines.values() if is_called(one, called)} == {person}:
+            return called
+    return own.name
 
 
 def described(one: StudentIdentity) -> str:

@@ -285,18 +285,8 @@ class Gradebook:
         students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
         if called in students:
             return self.entry(called)
-        theirs: list[str] = []
-        for alike in (is_called, has_a_name):  # a part of a name only if nobody has it as a whole
-            theirs = theirs or [
-                name
-                for name, those in students.items()
-                if any(alike(one, called) for one in students_from_json(those))
-            ]
-        if len(theirs) > 1:
-            raise UsageError(
-                f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
-            )
-        return self.entry(theirs[0] if theirs else called)
+        lines = {name: students_from_json(those) for name, those in students.items()}
+        return self.entry(only_line(lines, called) or called)
 
     def _entry(self, row: dict[str, Any]) -> GradebookEntry:
         people = students_from_json(row["students"])
@@ -961,6 +951,22 @@ class Gradebook:
                 raise UsageError(
                     f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
                 )
+
+
+def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> str | None:
+    """Return the line, by name, of a student by name or id; None if there is none. Raise UsageError
+    if there are several.
+    """
+    theirs: list[str] = []
+    for alike in (is_called, has_a_name):  # a part of a name only if nobody has it as a whole
+        theirs = theirs or [
+            name for name, those in lines.items() if any(alike(one, called) for one in those)
+        ]
+    if len(theirs) > 1:
+        raise UsageError(
+            f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
+        )
+    return theirs[0] if theirs else None
 
 
 def is_called(student: StudentIdentity, called: str) -> bool:

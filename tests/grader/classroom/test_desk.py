@@ -453,7 +453,7 @@ def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
     old, new = entry_of(out, ADA), entry_of(out, "Ada")
     assert (old.attempt, old.earned, old.adjusted_by) == (1, 10.0, -1.0)
     assert (new.attempt, new.earned, new.adjusted_by) == (1, 5.0, 0.0)
-    with pytest.raises(UsageError, match="neither forgotten nor renamed"):
+    with pytest.raises(UsageError, match="no grade rename of Ada to undo"):
         run_grade("rename", out, "Ada", "--undo")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import shlex
 import time
 import zipfile
 from collections.abc import Mapping
@@ -211,6 +212,52 @@ def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     assert term.marks() == {"Ada Lovelace": 8.0, "Ben Ito": 5.0}
     term.run("person", term.out, "Ada Lovelace", "--undo")
     assert term.marks() == {"Participant 7": 8.0, "Ben Ito": 5.0, "Ada Lovelace": None}
+
+
+@pytest.mark.parametrize("called", ["1", "Lovelace, Ada", "lovelace", "Ada Lovelace"])
+@pytest.mark.parametrize(
+    "deed", [["forget", "Ada Lovelace"], ["rename", "Ada Lovelace", "x"], ["person", "zed", "1"]]
+)
+def test_undo_finds_who_the_command_itself_would_find(
+    term: Term, deed: list[str], called: str
+) -> None:
+    roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
+    files = {"Ben Ito/tiny.py": points(5), "zed/tiny.py": points(7)}
+    if deed[0] != "person":
+        files["Ada Lovelace/tiny.py"] = points(8)
+    term.grade(term.download("a", files), roster=roster)
+    before = term.marks()
+    command, *who = deed
+    term.run(command, term.out, *who)
+    assert term.marks() != before
+    term.run(command, term.out, called, "--undo")
+    assert term.marks() == before
+
+
+def test_the_undo_of_a_person_means_one_of_two_with_one_name(term: Term) -> None:
+    """What it prints can be pasted, and undoes that deed only."""
+    roster = term.roster("name,sid\nKim Minjun,11\nKim Minjun,22\n")
+    term.grade(term.download("a", {f"z{n}/tiny.py": points(n) for n in (3, 7)}), roster=roster)
+    before = term.marks()
+    first = term.run("person", term.out, "z3", "11").splitlines()[-1]
+    between = term.marks()
+    second = term.run("person", term.out, "z7", "22").splitlines()[-1]
+    assert first.endswith("term 11 --undo") and second.endswith("term 22 --undo")
+    with pytest.raises(UsageError, match="may be several people"):
+        term.run("person", term.out, "Kim Minjun", "--undo")
+    term.run(*shlex.split(first.split("grade ")[-1]))
+    assert 3.0 in term.marks().values() and term.marks() != before
+    assert "z3" in term.marks() and "z7" not in term.marks()
+    term.run(*shlex.split(second.split("grade ")[-1]))
+    assert term.marks() == before != between
+
+
+def test_undo_leaves_deeds_of_another_command_alone(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(10)}))
+    term.run("rename", term.out, "Ben", "Benny")
+    term.run("swap", term.out, "Ada", "Benny")
+    term.run("rename", term.out, "Benny", "--undo")
+    assert term.marks() == {"Ada": 10.0, "Ben": 3.0}
 
 
 # --------------------------------------------------------------------------------------- attempts
