@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.classroom.imports.names import name_list
 from grader.core.report import LessonResult, LessonStatus, Report
 
 NO_NAME = "does not have the name of a lesson"
@@ -33,6 +34,16 @@ def passed_over_files(report: Report, *, all_of_them: bool = False) -> Iterator[
                 yield f"{report.submission}/{path}", reason
         for path in lesson.beside if missing or all_of_them else ():
             yield f"{report.submission}/{path}", NO_NAME
+
+
+def wrong_files(report: Report) -> Iterator[str]:
+    """Yield a sentence for each file that has not the name of its lesson, or not its content."""
+    for lesson in report.lessons:
+        if lesson.status is LessonStatus.MISSING and lesson.file:
+            yield _in_english(report, lesson)
+        elif lesson.defines_instead is not None:
+            others = name_list(lesson.defines_instead, 4) or "nothing"
+            yield f"{lesson.file} defines {others} instead of what {lesson.id} asks for"
 
 
 def _in_english(report: Report, lesson: LessonResult) -> str:

@@ -227,6 +227,8 @@ class Summary:
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
             flagged += [called(entry)] * bool(report and report.flags)
+            if entry.wrong_file:
+                passed_over.append(f"{called(entry)}: {entry.wrong_file}")
             if report:
                 files = passed_over_files(report)
                 passed_over += [f"{path} {reason}" for path, reason in files]

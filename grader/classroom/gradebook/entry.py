@@ -34,7 +34,8 @@ class GradebookEntry:
     name of its folder or file in the download, ``handed_in_as`` the one under which its students
     handed in, which is another after an exchange; ``history`` has what each attempt earned.
     ``attempt`` says how many gradings there were up to this report; of ``attempts``, number
-    ``counts`` counts (0: none).
+    ``counts`` counts (0: none). ``wrong_file`` says what is wrong with the files of the newest
+    attempt, if an earlier one counts because it is better.
     """
 
     name: str
@@ -55,6 +56,7 @@ class GradebookEntry:
     attempts: tuple[Attempt, ...] = ()
     counts: int = 0
     mended: tuple[MendedChecks, ...] = ()
+    wrong_file: str = ""
 
     @property
     def label(self) -> str:

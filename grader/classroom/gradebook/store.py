@@ -46,6 +46,7 @@ from grader.classroom.gradebook.entry import (
 from grader.classroom.gradebook.migrations import migrate
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, unique_names
+from grader.classroom.passed_over import wrong_files
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash
@@ -314,7 +315,22 @@ class Gradebook:
             attempts=attempts,
             counts=chosen.number if chosen else 0,
             mended=self.mended(row["id"]),
+            wrong_file=self._wrong_file(attempts, chosen),
         )
+
+    def _wrong_file(self, attempts: tuple[Attempt, ...], chosen: Attempt | None) -> str:
+        if chosen is None or chosen is attempts[-1] or self.about("policy") != "best":
+            return ""
+        newest = attempts[-1]
+        if newest.problem:
+            reason = newest.problem
+        else:
+            query = (
+                "SELECT g.report FROM attempts t JOIN gradings g ON g.id = t.grading WHERE t.id = ?"
+            )
+            text = self.value(query, newest.id)
+            reason = "; ".join(wrong_files(Report.from_json(json.loads(text)))) if text else ""
+        return reason and f"attempt {newest.number}, which does not count: {reason}"
 
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
         """Return a submission's attempts in the order of their times, numbered from 1.

@@ -474,6 +474,8 @@ class _Collector:
             reason = entry.problem or "it could not be read"
             room.problems.append(ClassNote(person, "the submission", reason))
             states.add(State.PROBLEM)
+        if entry.wrong_file:
+            room.passed_over.append((entry.name, entry.wrong_file))
         if entry.adjustments:
             room.adjustments += [(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)

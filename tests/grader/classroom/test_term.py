@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import random
 import shlex
@@ -36,12 +37,15 @@ def recorded(*task: Any, name: str) -> Report:
     _, _, _, files, _ = task
     if files["tiny"].ignored:
         left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file="Tiny.py")
-        return make_report(name, [left_out])
+        flag = "tiny: Tiny.py was not graded"
+        return replace(make_report(name, [left_out]), flags=(flag,))
     text = files["tiny"].text
     points = float(text.split("POINTS = ")[1].split()[0]) if "POINTS = " in text else 10.0
     outcome = Outcome.PASSED if points == 10 else Outcome.FAILED
     check = replace(make_check(DOUBLE, outcome), points=points)
     lesson = replace(make_lesson(COLUMN, [check], file="tiny.py"), score=points)
+    if "FOREIGN" in text:
+        lesson = replace(lesson, defines_instead=("hook",))
     return replace(make_report(name, [lesson]), score=points)
 
 
@@ -306,6 +310,27 @@ def test_the_policy_says_which_attempt_counts(term: Term, policy: str, mark: flo
     assert term.marks() == {"Ada": mark}
     page = (term.out / "reports" / "Ada.html").read_text("utf-8")
     assert f"<strong>{mark:g} / 10</strong>" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("hooks.py", "no lesson file found; expected tiny.py"),
+        ("Tiny.py", "Tiny.py was not graded"),
+        ("tiny.py", "tiny.py defines hook instead of what tiny asks for"),
+    ],
+)
+def test_a_wrong_file_is_named_even_if_an_earlier_attempt_counts(
+    term: Term, capsys: pytest.CaptureFixture[str], wrong: str, said: str
+) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(9)}), attempts="best")
+    page = term.out / "class.html"
+    assert said not in capsys.readouterr().out + html.unescape(page.read_text("utf-8"))
+    term.grade(term.download("b", {f"Ada/{wrong}": "POINTS = 0\n# FOREIGN\n"}, MONDAY + DAY))
+    assert term.marks() == {"Ada": 9.0}
+    said = f"attempt 2, which does not count: {said}"
+    assert said in " ".join(capsys.readouterr().out.split())
+    assert said in html.unescape(page.read_text("utf-8"))
 
 
 def test_a_file_that_was_not_graded_is_not_the_first_attempt(term: Term) -> None:
