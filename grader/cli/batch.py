@@ -22,7 +22,7 @@ import click
 
 from grader.classroom.gradebook.entry import POLICIES, LateRule, read_rule
 from grader.classroom.gradebook.marks import MarkChange
-from grader.classroom.gradebook.roster import read_roster
+from grader.classroom.gradebook.roster import Roster, read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, Submission
 from grader.classroom.imports.gifts import with_gifts
@@ -255,6 +255,8 @@ def grade_class(
             Gradebook.open(wanted.out, create=True, assignment=wanted.assignment) as book,
         ):
             refuse_another_assignment(book, course, plan, found, place=wanted.place)
+            if roster is not None:
+                refuse_another_worksheet(found, roster, wanted.roster)
             book.set_secret(wanted.seed)
             begin_marks(book)
             remember(book, wanted, plan, late_rule, found.layout)
@@ -386,6 +388,27 @@ def refuse_another_assignment(
         raise UsageError(
             f"{place} has other participant numbers than {what}, for example for {other[0]}, so it"
             f" is another assignment's download. {remedy}"
+        )
+
+
+def refuse_another_worksheet(found: ClassImport, roster: Roster, path: Path | None) -> None:
+    """Raise UsageError if a roster is the worksheet of another assignment: Moodle's participants
+    have other numbers in each. In a download of teams the numbers are those of groups.
+    """
+    from grader.classroom.gradebook.identity import NUMBER
+
+    listed = [one for _, one in roster.students if NUMBER in one.ids]
+    by_name = {one.name.casefold(): one.ids[NUMBER] for one in listed}
+    known, same, other = {one.ids[NUMBER] for one in listed}, 0, []
+    for student in (student for one in found.handed for student in one.students):
+        number = student.ids.get(NUMBER)
+        same += number in known
+        if number and number not in known and student.name.casefold() in by_name:
+            other.append(student.name)
+    if len(other) > same:
+        raise UsageError(
+            f"{path} has other participant numbers than the download, for example for {other[0]},"
+            " so it is another assignment's worksheet. Download the worksheet of this one"
         )
 
 

@@ -10,6 +10,7 @@ import getpass
 import json
 import math
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -307,7 +308,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         entry = book.entry_of(name)
         by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
-    say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
+    say(f"{entry.name} is forgotten. {to_undo('forget', out, entry.name)}")
 
 
 @click.command()
@@ -361,7 +362,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
         by_hand.rename(book, entry.name, new, login_name())
         changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
-    say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
+    say(f"{done}. {to_undo('rename', out, new)}")
 
 
 def undo_change(out: Path, name: str, *, everywhere: bool = False) -> None:
@@ -545,6 +546,11 @@ def login_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # no name, as in some containers; since Python 3.13 an OSError
         return "unknown"
+
+
+def to_undo(command: str, out: Path, name: str) -> str:
+    """Return the sentence that says how to undo a command, ready to paste."""
+    return f"To undo this: {shlex.join(['grade', command, str(out), name, '--undo'])}"
 
 
 def say(text: str) -> None:

@@ -276,7 +276,13 @@ def find_replay(course: Course, request: ReplayRequest) -> Replay:
         raise UsageError(message, folder=str(request.place.resolve()), file=lesson.filename)
     if file.ignored:
         raise UsageError(file.template, **file.facts)
-    seeds = {f"{lesson.id}.{check}": request.check_seed} if request.check_seed is not None else {}
+    if request.check_seed is not None:
+        seeds = {f"{lesson.id}.{check}": request.check_seed}
+    elif request.seed is not None:
+        seeds = {}
+    else:  # what was wrong is asked with the inputs with which it was wrong
+        progress = Learner.at(course, request.place, request.lang).progress
+        seeds = dict(progress.of(lesson.id).wrong)
     language = wanted_language(request.lang)
     seed = secrets.randbits(32) if request.seed is None else request.seed
     settings = Settings(seed, request.sandbox, course.limits, lang=language, seeds=seeds)

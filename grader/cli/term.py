@@ -21,7 +21,7 @@ from grader.classroom.gradebook.marks import MarkChange, changes_since
 from grader.classroom.gradebook.people import described, known_people, person_of
 from grader.classroom.gradebook.store import Gradebook, is_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
-from grader.cli.gradebook import login_name, say, undo_change
+from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
@@ -300,7 +300,7 @@ def swap(out: Path, one: str, other: str | None, undo: bool) -> None:
             raise UsageError(f"{one} and {other} are the same submission, {names[0]}")
         by_hand.swap(book, names[0], names[1], login_name())
         changed.update(names)
-    say(f"exchanged: {names[0]} ↔ {names[1]}. To undo this: grade swap {out} {names[0]!r} --undo")
+    say(f"exchanged: {names[0]} ↔ {names[1]}. {to_undo('swap', out, names[0])}")
 
 
 @click.command()
@@ -326,7 +326,7 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
         name = by_hand.same_person(book, one, other, login_name())
-    say(f"{called} is {name}, in the whole term. To undo this: grade person {out} {name!r} --undo")
+    say(f"{called} is {name}, in the whole term. {to_undo('person', out, name)}")
 
 
 def list_people(out: Path, called: str | None) -> None:

@@ -346,7 +346,8 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
     others = [(old, new) for old, new in pairs if not {old.id} & (right | now)]
     newly = [old.outcome for old, new in others if is_begun(new) and not is_begun(old)]
     begun, checked = newly.count(Outcome.NOT_STARTED), newly.count(Outcome.SKIPPED)
-    otherwise = sum(shown(old) != shown(new) for old, new in others) - len(newly)
+    wrong = [(old, new) for old, new in others if is_begun(old) and is_begun(new)]
+    otherwise = sum(shown(old) != shown(new) for old, new in wrong)
     file, parts = file_change(before, after), []
     if file:
         parts.append(Text(tr(file), "yellow"))

@@ -341,7 +341,7 @@ def next_lesson(lessons: Sequence[LessonResult], lesson: LessonResult) -> Lesson
 
 @dataclass(slots=True)
 class ShownFailure:
-    """A failed check, the earlier check with the same cause, and the checks that wait for it."""
+    """A failed check, the check above it with the same cause, and the checks that wait for it."""
 
     check: CheckResult
     same_as: CheckResult | None = None
@@ -367,13 +367,7 @@ class FunctionGroup:
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
     """Return a lesson's checks by function: failures first, functions without problems last."""
     groups: dict[str, FunctionGroup] = {}
-    failures: dict[str, ShownFailure] = {}
-    causes: dict[tuple[object, ...], CheckResult] = {}
-    for check in lesson.failures:
-        known = failure_cause(check)
-        failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
-        if known:
-            causes.setdefault(known, check)
+    failures = {check.id: ShownFailure(check) for check in lesson.failures}
     for check in lesson.checks:
         group = groups.setdefault(check.function, FunctionGroup(check.function))
         group.checks.append(check)
@@ -386,7 +380,13 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
             group.blank.append(check)
         else:
             group.right.append(check)
-    return sorted(groups.values(), key=lambda one: (not one.failures, one.done))
+    shown = sorted(groups.values(), key=lambda one: (not one.failures, one.done))
+    causes: dict[tuple[object, ...], CheckResult] = {}
+    for failure in (one for group in shown for one in group.failures):
+        if known := failure_cause(failure.check):
+            failure.same_as = causes.get(known)
+            causes.setdefault(known, failure.check)
+    return shown
 
 
 def failure_cause(check: CheckResult) -> tuple[object, ...] | None:

@@ -136,7 +136,8 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
     """Yield what changed after a time, or after the last export, one change for each submission:
     from the mark of then to the mark of now, with all causes.
 
-    A submission that had no mark before has not changed.
+    A submission that had no mark then has changed, too. Without any mark then, the first one of
+    each submission counts.
     """
     if since is None:
         newest = book.value("SELECT max(mark) FROM exports WHERE assignment = ?", book.assignment)
@@ -153,10 +154,13 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
             )
         )
         later = [row for row in rows if row["id"] > before]
-        earlier = [row for row in rows if row["id"] <= before] or later[:1]
+        earlier = [row for row in rows if row["id"] <= before]
+        if not earlier and not before:
+            earlier = later[:1]
         if not later or later == earlier:
             continue
-        old, new = earlier[-1], later[-1]
+        new = later[-1]
+        old = earlier[-1] if earlier else dict.fromkeys(STATE)
         causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
         change = MarkChange(
             entry.name,
@@ -172,7 +176,13 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
 
 
 def note_export(book: Gradebook, format: str) -> None:
-    """Remember that marks were given to another system, for ``changes_since``."""
+    """Remember that marks were given to another system, for ``changes_since``.
+
+    A table for oneself counts only where no other system ever got marks; JSON never does.
+    """
+    others = "SELECT 1 FROM exports WHERE assignment = ? AND format != 'csv'"
+    if format in ("json", "junit") or (format == "csv" and book.value(others, book.assignment)):
+        return
     with transaction(book.db):
         newest = book.value("SELECT max(id) FROM marks") or 0
         row = {"assignment": book.assignment, "made_at": now(), "format": format, "mark": newest}

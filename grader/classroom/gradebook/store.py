@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import json
 import secrets
+import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
@@ -259,7 +260,9 @@ class Gradebook:
         """Return one entry; raise UsageError that names the nearest if there is none."""
         row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, name)
         if row is None and self.is_forgotten(name):
-            raise UsageError(f"{name} is forgotten. To undo this: grade forget OUT {name!r} --undo")
+            raise UsageError(
+                f"{name} is forgotten. To undo this: grade forget OUT {shlex.quote(name)} --undo"
+            )
         if row is None:
             near = difflib.get_close_matches(name, sorted(self.all_names()), n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"

@@ -220,9 +220,11 @@ def equal_taken_for_same(failure, student):
 
 @gradient_rule
 def zero_contribution_not_counted(failure, student):
-    """A second path that adds 0 keeps the gradient from the leaves."""
-    found = grads(student, "t = a * b; u = t * c; root = u + t", a=2.0, b=3.0, c=0.0)
-    return {} if single_steps_right(student) and all_near(found, a=0.0, b=0.0) else None
+    """A second path that adds 0 keeps the gradient from the leaves; one that adds more does not."""
+    text = "t = a * b; u = t * c; root = u + t"
+    found, more = (grads(student, text, a=2.0, b=3.0, c=c) for c in (0.0, 1.0))
+    wrong = all_near(found, a=0.0, b=0.0) and all_near(more, a=6.0, b=4.0)
+    return {} if wrong and single_steps_right(student) else None
 
 
 @rule

@@ -602,6 +602,21 @@ def test_one_check_graded_again_replaces_its_result_and_no_other(batch: SmallBat
     assert [check.id for column in batch.columns() for check in column.checks] == [*wanted]
 
 
+def test_a_check_graded_again_by_another_course_leaves_no_trace_in_the_next_run(
+    batch: SmallBatch,
+) -> None:
+    """Neither course graded that mixture, so each finds, or makes, a grading of its own."""
+    batch()
+    course = changed(batch.course, batch.folder / "course")
+    batch(course=course, regrade=True, check="tiny.double")
+    assert batch.results()["bob"]["score"] == 8.0
+    batch()
+    assert batch.results()["bob"]["score"] == 5.0
+    batch(course=course)
+    graded = re.search(r"(\d) graded", batch.printed())
+    assert graded is not None and int(graded[1]) > 0
+
+
 def with_two_lessons(course: Course, folder: Path) -> Course:
     """Return a copy of the course with its lesson twice, the second time as ``other``."""
     root = Path(shutil.copytree(course.root, folder))

@@ -139,6 +139,16 @@ def test_a_download_of_another_assignment_is_refused(term: Term) -> None:
     assert term.marks() == {**people, "Cy Young": 3.0}
 
 
+def test_the_worksheet_of_another_assignment_is_no_roster(term: Term) -> None:
+    """Its times would be taken for those of this one."""
+    week2 = term.download("week2", moodle(500, {"Ada Lovelace": 10.0, "Ben Ito": 5.0}))
+    sheet = "Identifier,Full name\nParticipant {},Ada Lovelace\nParticipant {},Ben Ito\n"
+    with pytest.raises(UsageError, match=r"other participant numbers than the download.*Ada"):
+        term.grade(week2, roster=term.roster(sheet.format(100, 101)))
+    term.grade(week2, roster=term.roster(sheet.format(500, 501)))
+    assert term.marks() == {"Ada Lovelace": 10.0, "Ben Ito": 5.0}
+
+
 def test_an_assignment_needs_a_name_that_a_folder_can_have(term: Term) -> None:
     week1 = term.download("week1", moodle(100, {"Ada": 10}))
     with pytest.raises(UsageError, match=r"can't be the name of a folder.*such as"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from in_process import exit_code
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.exports import FORMATS
 from grader.core.errors import ExitCode
+from grader.core.sqlite import transaction
 from grader.course.course import Course
 
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
@@ -100,18 +102,26 @@ def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
 def test_the_gradebook_remembers_the_exports_of_the_whole_class(
     graded: Path, tmp_path: Path
 ) -> None:
-    """``grade changes`` lists what changed since. An export that is refused gave nobody a mark."""
+    """``grade changes`` lists what changed since. An export that is refused gave nobody a mark, nor
+    did JSON, nor a table for oneself once another system has them.
+    """
+    own = Path(shutil.copytree(graded, tmp_path / "own"))
+    with Gradebook.open(own) as book, transaction(book.db):
+        book.db.execute("DELETE FROM exports")
 
     def exports() -> list[str]:
-        with Gradebook.open(graded) as book:
+        with Gradebook.open(own) as book:
             return [row["format"] for row in book.rows("SELECT format FROM exports ORDER BY id")]
 
-    before = exports()
-    assert export(graded, "csv", tmp_path / "x.csv") == ExitCode.OK
-    assert exports() == [*before, "csv"]
-    assert export(graded, "csv", tmp_path / "x.csv", "--section", "A") == ExitCode.USAGE
-    assert export(graded, "canvas", tmp_path / "y.csv") == ExitCode.USAGE
-    assert exports() == [*before, "csv"]
+    assert export(own, "csv", tmp_path / "x.csv") == ExitCode.OK
+    assert export(own, "json", tmp_path / "x.json") == ExitCode.OK
+    assert exports() == ["csv"]
+    assert export(own, "csv", tmp_path / "x.csv", "--section", "A") == ExitCode.USAGE
+    assert export(own, "canvas", tmp_path / "y.csv") == ExitCode.USAGE
+    assert exports() == ["csv"]
+    assert export(own, "gradescope", tmp_path / "scope") == ExitCode.OK
+    assert export(own, "csv", tmp_path / "z.csv") == ExitCode.OK
+    assert exports() == ["csv", "gradescope"]
 
 
 def test_a_folder_without_a_gradebook_names_the_remedy(

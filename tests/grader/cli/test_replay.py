@@ -640,6 +640,17 @@ def test_without_a_known_wrong_check_the_message_says_to_grade_first(
         resolve_target(course, asked())
 
 
+@pytest.mark.parametrize("target", ["tiny", "tiny.double"])
+def test_what_was_wrong_is_asked_again_with_the_same_inputs(
+    target: str, work: Path, course: Course
+) -> None:
+    """A seed that is named counts instead."""
+    mark_wrong(work, tiny={"tiny.double": 5})
+    assert find_replay(course, asked(target)).settings.seeds == {"tiny.double": 5}
+    named = find_replay(course, asked(target, seed=9)).settings
+    assert (named.seed, named.seeds) == (9, {})
+
+
 def test_a_lesson_is_taken_as_it_was_named(work: Path, course: Course) -> None:
     assert resolve_target(course, asked("tiny.double")) == asked("tiny.double")
 

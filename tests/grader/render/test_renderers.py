@@ -630,6 +630,17 @@ def test_a_shared_cause_is_explained_once() -> None:
     assert opened(render_page(report(lesson(*unknown))), "check") == [True, True]
 
 
+def test_the_check_with_the_explanation_is_above_the_others_of_its_cause() -> None:
+    """Also if a check of a function further down failed first."""
+    first = replace(RIGHT, id="tiny.begins")
+    below = replace(SAME, function="below")
+    groups = by_function(lesson(first, below, NAMED))
+    assert [group.function for group in groups] == [NAMED.function, "below"]
+    ((above,), (further,)) = (group.failures for group in groups)
+    assert above.same_as is None
+    assert further.same_as is NAMED
+
+
 def test_checks_that_wait_are_counted_under_the_failure_they_wait_for() -> None:
     """Also if they wait through others. In older reports, checks do not name what they need."""
     (group,) = by_function(lesson(RIGHT, NAMED, *CHAIN))
