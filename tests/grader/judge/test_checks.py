@@ -40,6 +40,6 @@ def test_a_misspelt_detail_is_the_authors_also_where_the_assertion_holds() -> No
     """Else a student whose answer differs would be blamed for it."""
     one = torch.ones(2)
     with pytest.raises(CourseError, match=r"test_checks\.py:\d+: .*no rtoll=. Did you mean rtol"):
-        assert_gradient(one, one, rtoll=1e-5)  # type: ignore[arg-type]
+        assert_gradient(one, one, rtoll=1e-5)
     with pytest.raises(CourseError, match=r"no input=. Did you mean inputs"):
         assert_that(True, "wrong", input={})
