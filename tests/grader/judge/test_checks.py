@@ -43,3 +43,5 @@ def test_a_misspelt_detail_is_the_authors_also_where_the_assertion_holds() -> No
         assert_gradient(one, one, rtoll=1e-5)
     with pytest.raises(CourseError, match=r"no input=. Did you mean inputs"):
         assert_that(True, "wrong", input={})
+    with pytest.raises(CheckFailure, match="wrong"):  # how exact it is does not matter here
+        assert_that(False, "wrong", atol=1e-8)
