@@ -447,8 +447,7 @@ def grade_found(
         ):
             meter.begin("grading", len(found.handed))
             newest = newest_time(wanted.place)
-            zipped = not wanted.place.is_dir()
-            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest, zipped)
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

@@ -130,7 +130,7 @@ def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> N
     table = plain_table("attempt", "handed in", "earned", "came as", "")
     for one in entry.attempts:
         when = time_text(one.handed_in, book.zone())
-        found = f"downloaded {time_text(one.found, book.zone())}" if one.found else "unknown"
+        found = f"download of {time_text(one.found, book.zone())}" if one.found else "unknown"
         earned = clean(one.problem or "no verdict") if one.score is None else points_text(one.score)
         counts = f"counts ({book.about('policy')})" if one.number == entry.counts else ""
         table.add_row(str(one.number), when or found, earned, clean(one.came_as), counts)

@@ -327,12 +327,12 @@ class Gradebook:
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
-        A time is when it was handed in, or, if nobody says, when it was downloaded.
+        A time is when it was handed in, or, if nobody says, that of its download.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, t.handed_in, t.on_roster), coalesce(r.ranked, ''),"
-            " t.came_as,"
-            " t.late, CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
+            " r.newest, t.came_as, t.late,"
+            " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
             " attempts t LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, t.run) LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
@@ -341,8 +341,19 @@ class Gradebook:
         if len(rows) > 1:
             rows.sort(key=lambda row: moment(row[1] or row[2]) if row[1] or row[2] else LONG_AGO)
         return tuple(
-            Attempt(number, id, handed_in, ranked, came_as, bool(late), score, problem)
-            for number, (id, handed_in, ranked, came_as, late, score, problem) in enumerate(rows, 1)
+            Attempt(
+                number,
+                id,
+                handed_in,
+                ranked if newest is None else datetime.fromtimestamp(newest, UTC).isoformat(),
+                came_as,
+                bool(late),
+                score,
+                problem,
+            )
+            for number, (id, handed_in, ranked, newest, came_as, late, score, problem) in enumerate(
+                rows, 1
+            )
         )
 
     def lateness(
@@ -548,12 +559,12 @@ class Gradebook:
 
     # ---------------------------------------------------------------------- runs and gradings
 
-    def begin(self, plan: str, newest: float | None = None, *, zipped: bool = False) -> int:
+    def begin(self, plan: str, newest: float | None = None) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
 
-        ``newest`` is the newest time of a file in the download, in seconds since 1970. A zip whose
-        newest file is older than that of an earlier zip counts as downloaded before it.
+        ``newest`` is the newest time of a file in the download, in seconds since 1970. A
+        download whose newest file is older than an earlier one's counts as downloaded before it.
         """
         with transaction(self.db):
             last = self.value("SELECT max(id) FROM runs WHERE assignment = ?", self.assignment)
@@ -564,14 +575,12 @@ class Gradebook:
             if self.value(query, last, plan, newest):
                 return int(last)
             later = self.value(
-                "SELECT min(ranked) FROM runs WHERE assignment = ? AND zipped AND ? AND newest > ?",
+                "SELECT min(ranked) FROM runs WHERE assignment = ? AND newest > ?",
                 self.assignment,
-                zipped,
                 newest,
             )
             ranked = moment(later) - MOMENT if later else datetime.now(UTC)
             row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
-            row["zipped"] = int(zipped)
             return self.insert("runs", {**row, "assignment": self.assignment})
 
     def end(self, run: int) -> None:

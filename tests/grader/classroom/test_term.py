@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import random
 import time
 import zipfile
@@ -234,6 +235,39 @@ def test_an_older_download_never_replaces_newer_attempts(
     with Gradebook.open(term.out) as book:
         assert [one.score for one in book.entry("Ben").attempts] == [3.0, 5.0, 8.0]
         assert book.entry("Ben").counts == 3
+
+
+@pytest.mark.parametrize("path", ["{}_{}1_77{}_tiny.py", "Week/{}_{}1/hand_in/tiny.py"])
+def test_an_older_download_in_a_folder_replaces_nothing_either(
+    term: Term, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    """Its time is that of its newest file, whether the newer one was a zip or a folder."""
+
+    def folder(name: str, earned: int, at: float) -> Path:
+        place = term.folder / name
+        for number, who in enumerate(("ada", "ben")):
+            file = place / path.format(who, number, earned)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(points(earned), "utf-8")
+            os.utime(file, (at, at))
+        (place / ".DS_Store").write_bytes(b"")
+        return place
+
+    now = time.time()
+    term.grade(folder("new", 9, now - DAY))
+    names = set(term.marks())
+    term.grade(folder("old", 2, now - 3 * DAY))
+    assert "older than another one" in capsys.readouterr().out
+    assert term.marks() == dict.fromkeys(names, 9.0)
+    shown = term.run("show", term.out, sorted(names)[0])
+    dates = [f"{time.strftime('%Y-%m-%d', time.gmtime(now - days * DAY))}" for days in (3, 1)]
+    assert [line for line in shown.splitlines() if "download of" in line and dates[0] in line]
+    assert shown.index(dates[0]) < shown.index(dates[1])
+    later = folder("later", 5, now)
+    os.utime(next(file for file in later.rglob("*.py")), (now + 9 * DAY, now + 9 * DAY))
+    term.grade(later)
+    term.grade(folder("newest", 6, time.time()))
+    assert term.marks() == dict.fromkeys(names, 6.0)
 
 
 def test_who_hands_in_an_earlier_version_again_gets_its_mark(
