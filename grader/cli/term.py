@@ -25,7 +25,7 @@ from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.text import as_utc, clean, counted, moment
+from grader.core.text import as_utc, clean, command, counted, moment
 from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 
@@ -74,7 +74,8 @@ def show_term(console: Console, book: Gradebook, called: str) -> None:
                 )
     console.print(Text(clean(called), "bold"))
     console.print(table)
-    console.print(Text("To explain one: grade show OUT PERSON ASSIGNMENT"))
+    explain = command("show", book.path.parent, called)
+    console.print(Text(clean(f"To explain one: {explain} ASSIGNMENT")), soft_wrap=True)
 
 
 def show_entry(console: Console, book: Gradebook, entry: GradebookEntry) -> None:
@@ -199,11 +200,9 @@ def show_replay(console: Console, book: Gradebook, entry: GradebookEntry) -> Non
     ]
     if failed:
         _, check = max(failed, key=lambda one: one[0])
-        command = (
-            f"grade replay {check.id} --in {str(book.folder)!r} --student {entry.name!r}"
-            " --sandbox auto"
-        )
-        console.print(Text(f"to repeat what costs most: {clean(command)}"), soft_wrap=True)
+        words = ("--in", book.folder, "--student", entry.name, "--sandbox", "auto")
+        line = f"to repeat what costs most: {command('replay', check.id, *words)}"
+        console.print(Text(clean(line)), soft_wrap=True)
 
 
 def costs(check: CheckResult, lesson: LessonResult) -> float:

@@ -51,7 +51,7 @@ from grader.core.errors import UsageError
 from grader.core.files import engine_hash
 from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
-from grader.core.text import moment, now
+from grader.core.text import command, moment, now
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
@@ -149,7 +149,7 @@ class Gradebook:
             elif not path.exists():
                 raise UsageError(
                     f"{root} has no gradebook: {DATABASE} is missing."
-                    f" Make one: grade batch DIR --out {root}"
+                    f" Make one: grade batch DIR --out {shlex.quote(str(root))}"
                 )
             db = connect(path)
             try:
@@ -260,9 +260,8 @@ class Gradebook:
         """Return one entry; raise UsageError that names the nearest if there is none."""
         row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, name)
         if row is None and self.is_forgotten(name):
-            raise UsageError(
-                f"{name} is forgotten. To undo this: grade forget OUT {shlex.quote(name)} --undo"
-            )
+            undo = command("forget", self.folder, name, "--undo")
+            raise UsageError(f"{name} is forgotten. To undo this: {undo}")
         if row is None:
             near = difflib.get_close_matches(name, sorted(self.all_names()), n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
@@ -961,7 +960,8 @@ class Gradebook:
             )
             if not done.rowcount:
                 raise UsageError(
-                    f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
+                    f"{name} has no comment {number}. To list the comments:"
+                    f" {command('comment', self.folder, name)}"
                 )
 
 

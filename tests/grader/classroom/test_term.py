@@ -6,6 +6,8 @@ import csv
 import io
 import os
 import random
+import re
+import shlex
 import time
 import zipfile
 from collections.abc import Mapping
@@ -469,6 +471,36 @@ def test_two_files_that_were_swapped_go_to_their_owners(term: Term) -> None:
     assert term.marks() == {"Ada": 10.0, "Ben": 7.0}
     term.run("swap", term.out, "ben", "--undo")
     assert term.marks() == {"Ada": 3.0, "Ben": 7.0}
+
+
+def test_what_was_done_in_all_assignments_is_listed_with_commands_that_undo_it(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Undone in the order that it says, all marks are what they were."""
+    monkeypatch.chdir(term.folder)
+    files = {f"{who}/tiny.py": points(n) for n, who in enumerate(["Ada B", "Ben", "Cy", "cyy"], 1)}
+    for week in ("Week 1", "Week 2"):
+        term.grade(term.download(week, files), assignment=week)
+    before = term.marks("Week 1"), term.marks("Week 2")
+    term.run("swap", "term/Week 1", "Ada B", "Ben")
+    term.run("forget", "term/Week 1", "Ben")
+    term.run("rename", "term/Week 2", "Ada B", "Zoe")
+    term.run("person", "term", "cyy", "Cy")
+    commands = []
+    while found := re.findall(r"^ +grade (.+ --undo)$", term.run("forget", "term"), re.MULTILINE):
+        commands.append(found[0])
+        term.run(*shlex.split(found[0]))
+    assert (term.marks("Week 1"), term.marks("Week 2")) == before
+    assert commands == [
+        "forget 'term/Week 1' Ben --undo",
+        "swap 'term/Week 1' 'Ada B' --undo",
+        "rename 'term/Week 2' Zoe --undo",
+        "person term Cy --undo",
+    ]
+    only = term.run("forget", "term/Week 2")
+    assert "Zoe (undone)" in only and "Ben" not in only
+    with pytest.raises(UsageError, match=r"grade comment 'term/Week 1' 'Ada B'$"):
+        term.run("comment", "term/Week 1", "Ada B", "--withdraw", 7)
 
 
 def test_a_file_that_is_nobodys_is_given_to_its_owner(
