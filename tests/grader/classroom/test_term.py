@@ -200,6 +200,24 @@ def test_a_submission_keeps_its_line_when_a_roster_says_later_whose_it_is(term: 
     assert term.marks() == {"zz7": 8.0, "Ben": 5.0}
 
 
+def test_usernames_that_were_said_before_leave_no_doubt_in_the_first_run(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of part of a class, who is not there has handed in nothing."""
+    roster = term.roster("name,sid\nAda,1\nBen,2\nCy,3\n")
+    files = {"w1-submissions/w1-zz7/tiny.py": points(8), "w1-submissions/w1-qq/tiny.py": points(5)}
+    term.grade(term.download("w1", files), assignment="Week 1", roster=roster)
+    term.run("person", term.out, "zz7", "Ada")
+    term.run("person", term.out, "qq", "Ben")
+    again = {path.replace("w1", "w2"): text for path, text in files.items()}
+    capsys.readouterr()
+    for _ in range(2):
+        term.grade(term.download("w2", again), assignment="Week 2", roster=roster)
+        said = "".join(capsys.readouterr())
+        assert "may be" not in said and "handed in nothing: Cy" in said, said
+        assert term.marks("Week 2") == {"zz7": 8.0, "qq": 5.0, "Cy": None}
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
