@@ -235,7 +235,7 @@ def grade_class(
     """
     from grader.classroom.batch import finish
     from grader.classroom.gradebook.by_hand import gifts
-    from grader.classroom.gradebook.marks import begin_marks
+    from grader.classroom.gradebook.marks import begin_marks, note_told
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
@@ -273,6 +273,7 @@ def grade_class(
             changes: list[MarkChange] = []
             topics = finish(book, set(), changes.extend)
             Summary(make_console(), book).show(tally, plan, handed, changes, topics)
+            note_told(book)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -243,29 +243,36 @@ def changes(out: Path, since: str | None, form: str) -> None:
         ) from None
     with Gradebook.open(out, any_of=True) as book:
         found = [
-            (name, list(changes_since(book.at(number), after)))
+            (name, list(changes_since(book.at(number), after)), visible_checks(book.at(number)))
             for name, number in book.assignments().items()
             if book.path.parent == out or number == book.assignment
         ]
     if form == "table":
         console = make_console()
-        for name, changed in found:
+        for name, changed, _ in found:
             if changed:
                 console.print(Text(clean(name), "bold"))
                 show_changes(console, changed)
-        if not any(changed for _, changed in found):
+        if not any(changed for _, changed, _ in found):
             say("no mark changed")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     header = ["assignment", "submission", "students"]
     writer.writerow([*header, *(["comment"] if form == "comments" else ["old", "new", "why"])])
-    for name, changed in found:
+    for name, changed, visible in found:
         for change in changed:
-            writer.writerow([name, change.name, change.label, *cells(change, form)])
+            writer.writerow([name, change.name, change.label, *cells(change, form, visible)])
 
 
-def cells(change: MarkChange, form: str) -> Iterator[str]:
-    why = "; ".join(filter(None, [change.cause, *changed_checks(change)]))
+def visible_checks(book: Gradebook) -> set[str]:
+    checks = (check for lesson in book.columns() for check in lesson.checks)
+    return {check.id for check in checks if not check.hidden}
+
+
+def cells(change: MarkChange, form: str, visible: Collection[str]) -> Iterator[str]:
+    """Yield what to write of a change; students read comments, so these name no hidden check."""
+    shown = visible if form == "comments" else None
+    why = "; ".join(filter(None, [change.cause, *changed_checks(change, shown)]))
     if form == "comments":
         yield f"Your mark changed from {mark_text(change.old)} to {mark_text(change.new)}: {why}"
     else:

@@ -336,6 +336,10 @@ STEPS = (
         SELECT RAISE(ABORT, 'an adjustment is never changed');
     END;
     """,
+    """
+    ALTER TABLE marks ADD COLUMN told INTEGER NOT NULL DEFAULT 1; -- whether it was announced
+    ALTER TABLE marks ADD COLUMN extension TEXT; -- as the roster had it; NULL is not known
+    """,
 )
 
 

@@ -470,6 +470,89 @@ def test_every_change_of_a_mark_is_announced_with_its_cause(
     assert "no mark changed" in term.run("changes", term.out, "--since", "2099-01-01T00:00Z")
 
 
+def test_what_a_person_did_is_the_reason_for_a_changed_mark(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is said, in what explains the mark, and in what students read."""
+    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    files = {f"{who}/tiny.py": points(n) for n, who in enumerate(["Ada", "Ben", "Cy"], 4)}
+    files |= {"zed/tiny.py": points(8), "upload/solution.txt": points(9), "Dee/x.txt": ""}
+    term.grade(term.download("a", files))
+    for words, who, why in (
+        (["swap", "Ada", "Ben"], "Ada", "exchanged with Ben"),
+        (["swap", "Ben", "--undo"], "Ben", "exchange with Ada undone"),
+        (["adjust", "Cy", "--points", "2", "--reason", "on paper"], "Cy", "adjustment: on paper"),
+        (["adjust", "Cy", "--undo"], "Cy", "adjustment undone: on paper"),
+        (
+            ["give", "upload/solution.txt", "Dee", "--sandbox", "off"],
+            "Dee",
+            "given: upload/solution",
+        ),
+        (["give", "Dee", "--undo"], "Dee", "taken back: upload/solution.txt"),
+        (["rename", "zed", "Ben", "--merge"], "Ben", "handed in as zed"),
+        (["rename", "Ben", "--undo"], "Ben", "handed in as zed: undone"),
+    ):
+        said = term.run(words[0], term.out, *words[1:])
+        assert why in said or words[0] == "adjust", (words, said)
+        *_, newest = re.findall(r"^20.+Z? UTC +\S+ +(.+)$", term.run("show", term.out, who), re.M)
+        assert newest.startswith(why), (words, newest)
+        if "--undo" not in words:
+            since = "--since", "2020-01-01T00:00Z"
+            assert why in term.run("changes", term.out, *since, "--to", "comments"), words
+
+
+def test_an_extension_that_ended_is_the_reason(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    roster = "name,submitted_at,due\nAda,2026-03-02T10:00Z,{}\n"
+    rule = {"due": "2026-03-02T00:00Z", "late": "50%/day"}
+    for due, why in (
+        ("+2d", ""),
+        ("", "extension ended; "),
+        ("+1d", "extension changed; not late"),
+    ):
+        capsys.readouterr()
+        term.grade(place, roster=term.roster(roster.format(due)), **rule)
+        assert why in capsys.readouterr().out
+
+
+def test_comments_on_changed_marks_name_no_hidden_check(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Students read them; the instructor's tables name it."""
+    monkeypatch.setitem(globals(), "DOUBLE", replace(DOUBLE, hidden=True))
+    for day, earned in enumerate((5, 10)):
+        term.grade(term.download(f"{day}", {"Ada/tiny.py": points(earned)}, MONDAY + day * DAY))
+    assert "tiny.double failed → passed" in term.run("changes", term.out, "--to", "csv")
+    comments = term.run("changes", term.out, "--to", "comments")
+    assert "tiny: 1 check failed → passed" in comments and "double" not in comments
+
+
+@pytest.mark.parametrize("at", ["classroom.batch.write_outputs", "cli.batch_screen.Summary.show"])
+def test_a_run_that_was_killed_leaves_its_changes_to_be_said(
+    term: Term, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """After all is stored, and before the table is printed; once they are said, it is enough."""
+    place = term.download("b", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(5)}, MONDAY + DAY)
+    term.grade(term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(5)}))
+
+    def killed(*_: object, **__: object) -> None:
+        raise SystemExit(9)
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(f"grader.{at}", killed)
+        term.grade(place)
+    term.run("adjust", term.out, "Ben", "--points", "1", "--reason", "on paper")
+    capsys.readouterr()
+    term.grade(place)
+    said = capsys.readouterr().out
+    assert re.search(r"Ada +3 +8 +attempt 2 counts", said) and "1 changed" in said, said
+    term.grade(place)
+    assert "1 changed" not in capsys.readouterr().out
+
+
 # ---------------------------------------------------------------------- marks reach their owners
 
 
