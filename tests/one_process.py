@@ -14,8 +14,10 @@ import io
 import pdb
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from grader.core.limits import Limits
 from grader.core.messages import JudgeResult, Settings
 from grader.course.course import find_course, load_course
 from grader.course.submission import LessonFile
@@ -38,7 +40,9 @@ def main() -> None:
     if given.frames:
         show_frames()
     lesson = load_course(find_course()).lesson(given.lesson)
-    settings = Settings(given.seed, sandbox="off")
+    # nobody is hurried in a debugger
+    limits = replace(Limits(), call_seconds=3600.0, lesson_seconds=3600.0)
+    settings = Settings(given.seed, sandbox="off", limits=limits)
     file = LessonFile(lesson.id, str(given.file), given.file.read_text("utf-8"))
     sys.breakpointhook = stop
     workers = SpawnedWorkers(settings.of_workers)
@@ -47,6 +51,8 @@ def main() -> None:
         raise SystemExit(str(answer))
     for check in answer.checks:
         print(f"{check.outcome.value:12} {check.points:5g}  {check.id}  {check.message or ''}")
+        if check.diagnosis:
+            print(f"{'':20}{check.diagnosis}: {check.evidence}")
 
 
 def stop() -> None:

@@ -204,23 +204,29 @@ GRADIENT_IS_WRONG = "the gradient is wrong"
 DETAILS = inspect.signature(CheckFailure).parameters.keys() - {"message"}
 
 
-def refuse_unknown(details: dict[str, Any]) -> None:
-    """Raise CourseError for a detail that there is not, also where the assertion holds."""
-    for name in details.keys() - DETAILS:
-        near = difflib.get_close_matches(name, [*DETAILS, "rtol", "atol", "expects_nan"], n=1)
+PRECISION = {"rtol", "atol", "expects_nan"}
+"""What only comparisons of tensors need; checks pass it to other assertions, too."""
+
+
+def known(details: dict[str, Any]) -> dict[str, Any]:
+    """Return what a failure shows of the details. Raise CourseError for a detail that there is not,
+    also where the assertion holds.
+    """
+    for name in details.keys() - DETAILS - PRECISION:
+        near = difflib.get_close_matches(name, DETAILS | PRECISION, n=1)
         meant = f". Did you mean {near[0]}=?" if near else f"; there are {', '.join(DETAILS)}"
         raise misuse(f"an assertion has no {name}={meant}")
+    return {name: value for name, value in details.items() if name in DETAILS}
 
 
 def fail(message: str, **details: Any) -> NoReturn:
     """Fail with a message; details as for ``CheckFailure``."""
-    refuse_unknown(details)
-    raise CheckFailure(message, **details)
+    raise CheckFailure(message, **known(details))
 
 
 def assert_that(condition: bool, message: str, **details: Any) -> None:
     """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
-    refuse_unknown(details)
+    details = known(details)
     if not condition:
         raise CheckFailure(message, **details)
 
@@ -231,7 +237,7 @@ def assert_equal(
     """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
     nothing, so it can't be expected.
     """
-    refuse_unknown(details)
+    details = known(details)
     actual = fetch(actual)
     assert_defined(expected, actual=actual, **details)
     if not _same(actual, expected):
@@ -252,7 +258,7 @@ def assert_tensor(
 
     NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
     """
-    refuse_unknown(details)
+    details = known(details)
     actual = fetch(actual)
     if not expects_nan:
         assert_defined(expected, actual=actual, **details)
@@ -286,8 +292,6 @@ def assert_gradient(
     """Like ``assert_tensor``; None fails with the check's message, or as a missing gradient."""
     actual = fetch(actual)
     if actual is None:
-        for option in ("rtol", "atol", "expects_nan"):
-            details.pop(option, None)
         said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
         fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)

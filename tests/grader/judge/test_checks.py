@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
-from grader.core.errors import CheckFailure
-from grader.judge.checks import assert_tuple
+from grader.core.errors import CheckFailure, CourseError
+from grader.judge.checks import assert_gradient, assert_that, assert_tuple
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,14 @@ def test_a_tuple_has_its_length(actual: Any, lists: bool, said: str) -> None:
     assert (failure.message, failure.inputs) == (said, {"x": 1})
     assert said.format(**failure.facts)
     assert failure.facts["name"] == "x"
+
+
+def test_a_misspelt_detail_is_the_authors_also_where_the_assertion_holds() -> None:
+    """Else a student whose answer differs would be blamed for it."""
+    one = torch.ones(2)
+    with pytest.raises(CourseError, match=r"test_checks\.py:\d+: .*no rtoll=. Did you mean rtol"):
+        assert_gradient(one, one, rtoll=1e-5)
+    with pytest.raises(CourseError, match=r"no input=. Did you mean inputs"):
+        assert_that(True, "wrong", input={})
+    with pytest.raises(CheckFailure, match="wrong"):  # how exact it is does not matter here
+        assert_that(False, "wrong", atol=1e-8)
