@@ -310,4 +310,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "f228c3c0c6ee",
         "5d4f4884c696",
         "a32fd1cda1ad",
+        "6f9dc2ac81a1",
     ]
