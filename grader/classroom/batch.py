@@ -26,7 +26,7 @@ from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
-from grader.classroom.gradebook.marks import MarkChange, begin_marks, keep_marks
+from grader.classroom.gradebook.marks import MarkChange, begin_marks, keep_marks, note_told
 from grader.classroom.gradebook.store import Gradebook, GradingKey, SeenAttempt, batch_lock, refusal
 from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
@@ -167,8 +167,7 @@ class Batch:
     """A run. Results are committed in groups, and counted as done after the commit.
 
     ``grading`` grades one submission, here or on a cluster. ``progress`` is called with the number
-    of results on disk. ``newest`` is the newest time of a file in the download, ``zipped`` whether
-    that is a zip.
+    of results on disk. ``newest`` is the newest time of a file in the download.
     """
 
     book: Gradebook
@@ -181,7 +180,6 @@ class Batch:
     seed: int = field(init=False)
     rewrite: bool = field(init=False)
     newest: float | None = None
-    zipped: bool = False
     proven: bool = False
     done: int = 0
     replaced_in: set[int] = field(default_factory=set)
@@ -195,7 +193,7 @@ class Batch:
         be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
         and the same call continues.
         """
-        run = self.book.begin(str(self.plan), self.newest, zipped=self.zipped)
+        run = self.book.begin(str(self.plan), self.newest)
         self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
         shown = REVEALED if self.plan.reveal else WITHHELD
         pages = f"{shown} {self.book.about('late_rule')}".strip()
@@ -608,7 +606,7 @@ def drop_page(book: Gradebook, name: str) -> None:
 @contextlib.contextmanager
 def changing(
     out: Path,
-    announce: Callable[[Sequence[MarkChange]], None] = lambda changes: None,
+    announce: Callable[[Sequence[MarkChange]], None] | None = None,
     *,
     everywhere: bool = False,
 ) -> Iterator[tuple[Gradebook, set[str]]]:
@@ -616,7 +614,8 @@ def changing(
 
     The block adds the names of the submissions that it changed to the set. Their pages, and the
     tables, are then written again. With ``everywhere``, so are those of all assignments, and
-    ``out`` may be the term's folder. ``announce`` is called with the marks that changed.
+    ``out`` may be the term's folder. ``announce`` is called with the marks that changed;
+    without it, the command itself says those of the set.
     """
     changed: set[str] = set()
     with Gradebook.open(out, any_of=everywhere) as book, batch_lock(out):
@@ -627,14 +626,16 @@ def changing(
             begin_marks(there)
         yield book, changed
         for there, names in before:
-            finish(there, changed | (names - there.all_names()), announce)
+            quiet = announce is None
+            finish(there, changed | (names - there.all_names()), announce or (lambda changes: None))
+            note_told(there, changed if quiet else None)
 
 
 def finish(
     book: Gradebook, changed: set[str], announce: Callable[[Sequence[MarkChange]], None]
 ) -> Sequence[Topic]:
-    """Keep the marks that a command changed, write their pages and the tables, and say it. Return
-    what to reteach.
+    """Keep the marks that a command changed, write their pages and the tables, and say it, with
+    what a command that was killed did not say. Return what to reteach.
     """
     changes = keep_marks(book, partial(drop_page, book))
     there = book.all_names()

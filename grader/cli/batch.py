@@ -235,7 +235,7 @@ def grade_class(
     """
     from grader.classroom.batch import finish
     from grader.classroom.gradebook.by_hand import gifts
-    from grader.classroom.gradebook.marks import begin_marks
+    from grader.classroom.gradebook.marks import begin_marks, note_told
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, say_before
@@ -273,6 +273,7 @@ def grade_class(
             changes: list[MarkChange] = []
             topics = finish(book, set(), changes.extend)
             Summary(make_console(), book).show(tally, plan, handed, changes, topics)
+            note_told(book)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 
@@ -447,8 +448,7 @@ def grade_found(
         ):
             meter.begin("grading", len(found.handed))
             newest = newest_time(wanted.place)
-            zipped = not wanted.place.is_dir()
-            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest, zipped)
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

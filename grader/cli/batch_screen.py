@@ -303,14 +303,16 @@ def problem_of(entry: GradebookEntry) -> str:
     return f"{name}: the grader's own fault: {entry.grader_faults[0].message or 'see its page'}"
 
 
-def changed_checks(change: MarkChange) -> Iterator[str]:
-    """Yield the checks whose outcome changed; only count them if many of a lesson changed alike."""
+def changed_checks(change: MarkChange, shown: Collection[str] | None = None) -> Iterator[str]:
+    """Yield the checks whose outcome changed; only count them if many of a lesson changed alike, or
+    if not all of them are among the ``shown``.
+    """
     alike: dict[tuple[str, str], list[str]] = {}
     for check, *outcomes in change.checks:
         old, new = (one.replace("_", " ") if one else "not graded" for one in outcomes)
         alike.setdefault((lesson_of(check), f"{old} → {new}"), []).append(check)
     for (lesson, how), checks in alike.items():
-        if len(checks) > NAMED_CHECKS:
-            yield f"{lesson}: {len(checks)} checks {how}"
+        if len(checks) > NAMED_CHECKS or (shown is not None and not {*checks} <= {*shown}):
+            yield f"{lesson}: {counted(len(checks), 'check')} {how}"
         else:
             yield from (f"{check} {how}" for check in checks)

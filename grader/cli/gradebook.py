@@ -10,7 +10,6 @@ import getpass
 import json
 import math
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +28,7 @@ from grader.cli.options import PATH, course, course_option
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.messages import Settings
-from grader.core.text import clean, counted, now
+from grader.core.text import clean, command, counted, now
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_catalogue, read_mistakes
 from grader.course.stubs import compose, without_markers
@@ -125,11 +124,9 @@ def list_adjustments(out: Path, name: str) -> None:
         console.print("a part was not graded; grades.csv says why", soft_wrap=True)
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
-        line = (
-            f"this is more than full marks ({most}). To undo a mistake: grade adjust {out}"
-            f" {entry.name!r} --undo"
-        )
-        console.print(line, soft_wrap=True)
+        undo = command("adjust", out, entry.name, "--undo")
+        line = f"this is more than full marks ({most}). To undo a mistake: {undo}"
+        console.print(line, soft_wrap=True, markup=False)
 
 
 @click.command()
@@ -294,7 +291,7 @@ def show_comments(out: Path, name: str) -> None:
 def forget(out: Path, name: str | None, undo: bool) -> None:
     """Leave a submission out of tables, pages and exports; its history is kept.
 
-    Without NAME, list what was forgotten or renamed.
+    Without NAME, list all that --undo undoes, with the commands.
 
     Example: grade forget grades alice
     """
@@ -345,8 +342,8 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
             raise UsageError(f"{new} already has that name")
         if book.is_forgotten(new):
             raise UsageError(
-                f"{new} is in the gradebook, but forgotten. Undo that first: grade forget {out}"
-                f" {new!r} --undo"
+                f"{new} is in the gradebook, but forgotten. Undo that first:"
+                f" {command('forget', out, new, '--undo')}"
             )
         both = new in book.names()
         if book.is_merged(new):
@@ -356,8 +353,8 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
         if both and not merge:
             raise UsageError(
                 f"The gradebook has both {entry.name} and {new}, so nothing was renamed. Choose"
-                " another name. If both are of the same student, make them one submission: grade"
-                f" rename {out} {entry.name!r} {new!r} --merge"
+                " another name. If both are of the same student, make them one submission:"
+                f" {command('rename', out, entry.name, new, '--merge')}"
             )
         by_hand.rename(book, entry.name, new, login_name())
         changed.update((entry.name, new))
@@ -376,17 +373,50 @@ def undo_change(out: Path, name: str, action: str, *, everywhere: bool = False) 
 
 
 def list_trail(out: Path) -> None:
-    """Show which submissions were forgotten or renamed, and what was undone."""
-    with Gradebook.open(out) as book:
-        trail = by_hand.trail(book)
-    table = plain_table("when", "who", "what", "")
-    for entry in trail:
-        what = clean(by_hand.described(entry))
-        table.add_row(entry.made_at, clean(entry.author), what, "undone" if entry.undone else "")
-    if trail:
-        make_console().print(table)
-    else:
-        say("no submission was forgotten or renamed")
+    """Show what was done to submissions, and how to undo it; in a term's folder, that of all
+    assignments.
+    """
+    with Gradebook.open(out, any_of=True) as book:
+        root = book.path.parent
+        numbers = book.assignments()
+        if out.resolve() != root.resolve():
+            numbers = {name: at for name, at in numbers.items() if at == book.assignment}
+        trails = {
+            name: [(book.at(at).folder, entry) for entry in by_hand.trail(book.at(at))]
+            for name, at in numbers.items()
+        }
+    people = {
+        entry.number: (root, entry)
+        for trail in trails.values()
+        for _, entry in trail
+        if entry.action == "person"
+    }
+    if not any(trails.values()):
+        say("no submission was forgotten, renamed, swapped or given anything")
+    for name, trail in [*trails.items(), ("people", [*people.values()])]:
+        deeds = [one for one in trail if name == "people" or one[1].action != "person"]
+        if deeds and len(trails) > 1:
+            say(f"{name}:")
+        for folder, entry in deeds:
+            state = " (undone)" if entry.undone else ""
+            say(f"{entry.made_at}  {entry.author}  {by_hand.described(entry)}{state}")
+            if not entry.undone:
+                say(f"    {how_to_undo(folder, entry, [one for _, one in trail])}")
+
+
+def how_to_undo(folder: Path, entry: by_hand.TrailEntry, trail: list[by_hand.TrailEntry]) -> str:
+    """Return the command; or what to undo first, because a name's newest deed is undone."""
+    names = [entry.name, *filter(None, [entry.detail.get("other")])]
+    later = [
+        one
+        for one in trail
+        if one.number > entry.number
+        and not one.undone
+        and (one.rows & entry.rows or {one.name, one.detail.get("other")} & {*names})
+    ]
+    if later:
+        return f"undo first: {by_hand.described(later[-1])}"
+    return command(entry.action, folder, entry.name, "--undo")
 
 
 @click.command()
@@ -549,9 +579,9 @@ def login_name() -> str:
         return "unknown"
 
 
-def to_undo(command: str, out: Path, name: str) -> str:
+def to_undo(deed: str, out: Path, name: str) -> str:
     """Return the sentence that says how to undo a command, ready to paste."""
-    return f"To undo this: {shlex.join(['grade', command, str(out), name, '--undo'])}"
+    return f"To undo this: {command(deed, out, name, '--undo')}"
 
 
 def say(text: str) -> None:

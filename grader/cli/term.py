@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -25,7 +25,7 @@ from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.text import as_utc, clean, counted, moment
+from grader.core.text import as_utc, clean, command, counted, moment
 from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 
@@ -74,7 +74,8 @@ def show_term(console: Console, book: Gradebook, called: str) -> None:
                 )
     console.print(Text(clean(called), "bold"))
     console.print(table)
-    console.print(Text("To explain one: grade show OUT PERSON ASSIGNMENT"))
+    explain = command("show", book.path.parent, called)
+    console.print(Text(clean(f"To explain one: {explain} ASSIGNMENT")), soft_wrap=True)
 
 
 def show_entry(console: Console, book: Gradebook, entry: GradebookEntry) -> None:
@@ -130,7 +131,7 @@ def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> N
     table = plain_table("attempt", "handed in", "earned", "came as", "")
     for one in entry.attempts:
         when = time_text(one.handed_in, book.zone())
-        found = f"downloaded {time_text(one.found, book.zone())}" if one.found else "unknown"
+        found = f"download of {time_text(one.found, book.zone())}" if one.found else "unknown"
         earned = clean(one.problem or "no verdict") if one.score is None else points_text(one.score)
         counts = f"counts ({book.about('policy')})" if one.number == entry.counts else ""
         table.add_row(str(one.number), when or found, earned, clean(one.came_as), counts)
@@ -199,11 +200,9 @@ def show_replay(console: Console, book: Gradebook, entry: GradebookEntry) -> Non
     ]
     if failed:
         _, check = max(failed, key=lambda one: one[0])
-        command = (
-            f"grade replay {check.id} --in {str(book.folder)!r} --student {entry.name!r}"
-            " --sandbox auto"
-        )
-        console.print(Text(f"to repeat what costs most: {clean(command)}"), soft_wrap=True)
+        words = ("--in", book.folder, "--student", entry.name, "--sandbox", "auto")
+        line = f"to repeat what costs most: {command('replay', check.id, *words)}"
+        console.print(Text(clean(line)), soft_wrap=True)
 
 
 def costs(check: CheckResult, lesson: LessonResult) -> float:
@@ -244,29 +243,36 @@ def changes(out: Path, since: str | None, form: str) -> None:
         ) from None
     with Gradebook.open(out, any_of=True) as book:
         found = [
-            (name, list(changes_since(book.at(number), after)))
+            (name, list(changes_since(book.at(number), after)), visible_checks(book.at(number)))
             for name, number in book.assignments().items()
             if book.path.parent == out or number == book.assignment
         ]
     if form == "table":
         console = make_console()
-        for name, changed in found:
+        for name, changed, _ in found:
             if changed:
                 console.print(Text(clean(name), "bold"))
                 show_changes(console, changed)
-        if not any(changed for _, changed in found):
+        if not any(changed for _, changed, _ in found):
             say("no mark changed")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     header = ["assignment", "submission", "students"]
     writer.writerow([*header, *(["comment"] if form == "comments" else ["old", "new", "why"])])
-    for name, changed in found:
+    for name, changed, visible in found:
         for change in changed:
-            writer.writerow([name, change.name, change.label, *cells(change, form)])
+            writer.writerow([name, change.name, change.label, *cells(change, form, visible)])
 
 
-def cells(change: MarkChange, form: str) -> Iterator[str]:
-    why = "; ".join(filter(None, [change.cause, *changed_checks(change)]))
+def visible_checks(book: Gradebook) -> set[str]:
+    checks = (check for lesson in book.columns() for check in lesson.checks)
+    return {check.id for check in checks if not check.hidden}
+
+
+def cells(change: MarkChange, form: str, visible: Collection[str]) -> Iterator[str]:
+    """Yield what to write of a change; students read comments, so these name no hidden check."""
+    shown = visible if form == "comments" else None
+    why = "; ".join(filter(None, [change.cause, *changed_checks(change, shown)]))
     if form == "comments":
         yield f"Your mark changed from {mark_text(change.old)} to {mark_text(change.new)}: {why}"
     else:

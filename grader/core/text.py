@@ -4,6 +4,7 @@ counts on one line, times as ISO 8601, with an offset from UTC or in a class's t
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from datetime import UTC, date, datetime
 from typing import Any
@@ -50,6 +51,11 @@ def counted(count: float, noun: str) -> str:
     """Return a count with its noun, which takes an s unless the count is 1."""
     number = f"{count:g}" if isinstance(count, float) else str(count)
     return f"{number} {noun}" if count == 1 else f"{number} {noun}s"
+
+
+def command(*words: object) -> str:
+    """Return a command of grade, quoted for a shell, to paste."""
+    return shlex.join(["grade", *map(str, words)])
 
 
 def _tagged(value: dict[str, Any], digits: int) -> str:

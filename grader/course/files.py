@@ -19,6 +19,7 @@ import re
 import stat
 import struct
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -128,13 +129,19 @@ class Entry(abc.ABC):
 
 
 def newest_time(place: Path) -> float | None:
-    """Return the newest time of a file in a zip, or in a folder and its folders, in seconds since
-    1970; None if there is none.
+    """Return the newest time of a file in a zip, or in a folder and below, in seconds since 1970;
+    None if there is none. Of a folder, hidden files and times in the future do not count.
     """
-    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile):
+    with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile, SubmissionError):
         if place.is_dir():
-            files = (file for depth in ("*", "*/*") for file in place.glob(depth))
-            return max(file.lstat().st_mtime for file in files if file.is_file())
+            files = (
+                folder / entry.name
+                for folder, entries in _folders(place, MAX_CLASS_MEMBERS)
+                for entry in entries
+                if entry.kind is Kind.FILE and not is_skipped(entry.name)
+            )
+            times = (file.lstat().st_mtime for file in files)
+            return max(at for at in times if at <= time.time())
         with zipfile.ZipFile(place) as archive:
             newest = max(member.date_time for member in archive.infolist())
         return datetime(*newest).timestamp()

@@ -152,8 +152,9 @@ class Adjustment:
 class Attempt:
     """A version of a submission's files that was handed in.
 
-    ``handed_in`` is the time in UTC, if a download or roster says it; ``found`` is when it was
-    downloaded. ``score`` is what it earned; None if it has no valid verdict.
+    ``handed_in`` is the time in UTC, if a download or roster says it; ``found`` is the time of its
+    download: that of the newest file in it. ``score`` is what it earned; None if it has no valid
+    verdict.
     """
 
     number: int

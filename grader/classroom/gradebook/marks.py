@@ -6,12 +6,16 @@ what it had, and keeps the difference with its cause. Nothing else writes this h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.classroom.gradebook.by_hand import TrailEntry, trail
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
 from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.names import name_list
 from grader.core.sqlite import transaction
 from grader.core.text import now
 
@@ -52,11 +56,11 @@ def begin_marks(book: Gradebook) -> None:
 def keep_marks(
     book: Gradebook, drop_page: Callable[[str], None] = lambda name: None
 ) -> list[MarkChange]:
-    """Keep the marks that are not what they were; return the changes, but no first mark.
+    """Keep the marks that are not what they were; return the changes that nobody was told yet, but
+    no first mark. Call ``note_told`` once they are announced.
 
     ``drop_page`` removes the page of a submission, so that none is wrong if the command ends here.
     """
-    changes = []
     with transaction(book.db):
         for entry in book.entries():
             submission = book.number_of(entry.name)
@@ -68,18 +72,40 @@ def keep_marks(
             if old is not None and all(old[key] == new[key] for key in STATE):
                 continue
             cause = "" if old is None else cause_of(book, entry, old, new)
-            made_at = now()
-            book.insert(
-                "marks", {"submission": submission, "made_at": made_at, **new, "cause": cause}
-            )
-            checks = changed_checks(book, old, new) if old else ()
+            told = {"cause": cause, "told": 0, "extension": extension_of(entry)}
+            book.insert("marks", {"submission": submission, "made_at": now(), **new, **told})
             if old is not None:
                 drop_page(entry.name)
-                before, after = old["mark"], new["mark"]
-                changes.append(
-                    MarkChange(entry.name, entry.label, made_at, before, after, cause, checks)
-                )
-    return changes
+    return list(untold(book))
+
+
+def untold(book: Gradebook) -> Iterator[MarkChange]:
+    """Yield what changed since it was last announced, one change for each submission."""
+    query = (
+        "SELECT s.name, min(m.id) AS first FROM marks m JOIN submissions s ON s.id = m.submission"
+        " WHERE s.assignment = ? AND s.forgotten = 0 AND s.missing < 3 AND m.told = 0 GROUP BY s.id"
+        " ORDER BY s.name"
+    )
+    for line in list(book.rows(query, book.assignment)):
+        rows = marks_of(book, line["name"])
+        later = [row for row in rows if row["id"] >= line["first"]]
+        earlier = [row for row in rows if row["id"] < line["first"]]
+        if not earlier:
+            earlier, later = later[:1], later[1:]
+        if later:
+            yield change_of(book, book.entry(line["name"]), earlier[-1], later)
+
+
+def note_told(book: Gradebook, names: Collection[str] | None = None) -> None:
+    """Remember that the changes were announced; with ``names``, only those of these submissions."""
+    query = (
+        "SELECT m.id, s.name FROM marks m JOIN submissions s ON s.id = m.submission WHERE m.told ="
+        " 0 AND s.assignment = ?"
+    )
+    with transaction(book.db):
+        for number, name in book.db.execute(query, [book.assignment]).fetchall():
+            if names is None or name in names:
+                book.change("marks", number, {"told": 1})
 
 
 def state_of(book: Gradebook, entry: GradebookEntry) -> dict[str, Any]:
@@ -102,18 +128,94 @@ def cause_of(
     """Return the reasons for which a mark is not what it was."""
     causes = []
     if old["attempt"] != new["attempt"]:
-        number = entry.counts
-        causes.append(f"attempt {number} counts" if number else "no attempt any more")
+        causes.append(cause_of_attempt(book, entry, old, new))
     elif old["grading"] != new["grading"]:
         causes.append("graded again" if new["grading"] else "could not be graded again")
     if old["penalty"] != new["penalty"]:
+        extension = extension_of(entry)
+        if old["extension"] is not None and old["extension"] != extension:
+            causes.append("extension changed" if extension else "extension ended")
         late = f"{entry.lateness}" if entry.lateness else "not late"
         rate = old["earned"] and new["earned"] and old["penalty"] / old["earned"]
         if not rate or abs(rate - new["penalty"] / new["earned"]) > 1e-9:
             causes.append(late)
     if old["adjusted"] != new["adjusted"]:
-        causes.append("adjustment")
+        causes.append(cause_of_adjustment(book, entry, old, new["adjusted"] - old["adjusted"]))
     return "; ".join(causes) or "marks are made differently"
+
+
+def extension_of(entry: GradebookEntry) -> str:
+    return "; ".join(sorted({one.details["due"] for one in entry.students if "due" in one.details}))
+
+
+def cause_of_attempt(
+    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], new: dict[str, Any]
+) -> str:
+    """Return why another attempt counts: by what a person did, or because it is another one."""
+    gifts = "SELECT gifts FROM attempts WHERE id = ?"
+    before, after = (
+        set(json.loads(book.value(gifts, state["attempt"]) or "[]")) for state in (old, new)
+    )
+    if after - before:
+        return f"given: {name_list(sorted(after - before))}"
+    if before - after and book.value("SELECT void FROM attempts WHERE id = ?", old["attempt"]):
+        return f"taken back: {name_list(sorted(before - after))}"
+    for deed in reversed(trail(book)):
+        if said := cause_of_deed(book, entry, deed, old, new):
+            return said
+    return f"attempt {entry.counts} counts" if entry.counts else "no attempt any more"
+
+
+def cause_of_deed(
+    book: Gradebook,
+    entry: GradebookEntry,
+    deed: TrailEntry,
+    old: dict[str, Any],
+    new: dict[str, Any],
+) -> str:
+    """Return what was done, if it moved the attempts so; else ''."""
+    owners = {
+        number: was["submission"]
+        for table, number, was in deed.detail.get("before", ())
+        if table == "attempts" and "submission" in was
+    }
+    came, went = new["attempt"] in owners, old["attempt"] in owners
+    if deed.action == "swap" and came and went:
+        other = deed.detail["other"] if entry.name == deed.name else deed.name
+        return f"exchange with {other} undone" if deed.undone else f"exchanged with {other}"
+    if deed.action not in ("rename", "person") or came == went:
+        return ""
+    what = f"handed in as {deed.detail['old']}"
+    if book.number_of(entry.name) in owners.values():  # the line from which it was taken
+        what = f"what was handed in is that of {deed.name}"
+        came, went = went, came
+        if old["attempt"] and new["attempt"]:
+            return ""
+    if deed.undone:
+        return f"{what}: undone" if went else ""
+    return what if came and deed.made_at >= old["made_at"] else ""
+
+
+def cause_of_adjustment(
+    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], points: float
+) -> str:
+    """Return the newest adjustment, or undone one, that explains so many points."""
+    undone_at: dict[int, str] = dict(
+        book.db.execute("SELECT id, undone_at FROM adjustments WHERE undone_at IS NOT NULL")
+    )
+    undone = book.adjustments(entry.name, undone=True)
+    found = [
+        (one.made_at, one.number, one.points, one.reason, "adjustment") for one in entry.adjustments
+    ]
+    found += [
+        (undone_at[one.number], one.number, -one.points, one.reason, "adjustment undone")
+        for one in undone
+    ]
+    fitting = [one for one in found if one[0] >= old["made_at"] and math.isclose(one[2], points)]
+    if not fitting:
+        return "adjustment"
+    *_, reason, what = max(fitting)
+    return f"{what}: {reason}"
 
 
 def changed_checks(
@@ -145,34 +247,39 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
         newest = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", since)
     before = newest or 0
     for entry in book.entries():
-        rows = list(
-            book.rows(
-                "SELECT m.* FROM marks m JOIN submissions s ON s.id = m.submission WHERE"
-                " s.assignment = ? AND s.name = ? ORDER BY m.id",
-                book.assignment,
-                entry.name,
-            )
-        )
+        rows = marks_of(book, entry.name)
         later = [row for row in rows if row["id"] > before]
         earlier = [row for row in rows if row["id"] <= before]
         if not earlier and not before:
             earlier = later[:1]
         if not later or later == earlier:
             continue
-        new = later[-1]
         old = earlier[-1] if earlier else dict.fromkeys(STATE)
-        causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
-        change = MarkChange(
-            entry.name,
-            entry.label,
-            new["made_at"],
-            old["mark"],
-            new["mark"],
-            "; ".join(causes),
-            changed_checks(book, old, new),
-        )
+        change = change_of(book, entry, old, later)
         if change.is_seen:
             yield change
+
+
+def marks_of(book: Gradebook, name: str) -> list[dict[str, Any]]:
+    query = "SELECT * FROM marks WHERE submission = ? ORDER BY id"
+    return list(book.rows(query, book.number_of(name)))
+
+
+def change_of(
+    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], later: Sequence[dict[str, Any]]
+) -> MarkChange:
+    """Return the change from a mark to the last of those after it, with all causes."""
+    new = later[-1]
+    causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
+    return MarkChange(
+        entry.name,
+        entry.label,
+        new["made_at"],
+        old["mark"],
+        new["mark"],
+        "; ".join(causes),
+        changed_checks(book, old, new),
+    )
 
 
 def note_export(book: Gradebook, format: str) -> None:

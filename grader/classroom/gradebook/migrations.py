@@ -340,6 +340,8 @@ STEPS = (
     ALTER TABLE attempts ADD COLUMN in_place_of INTEGER -- the attempt whose place it took, by time
         REFERENCES attempts (id) ON DELETE SET NULL;
     CREATE INDEX attempts_in_place_of_another ON attempts (in_place_of);
+    ALTER TABLE marks ADD COLUMN told INTEGER NOT NULL DEFAULT 1; -- whether it was announced
+    ALTER TABLE marks ADD COLUMN extension TEXT; -- as the roster had it; NULL is not known
     """,
 )
 

