@@ -5,6 +5,7 @@ changed; ``swap``, ``give`` and ``person`` bring files and people together.
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -269,11 +270,18 @@ def visible_checks(book: Gradebook) -> set[str]:
     return {check.id for check in checks if not check.hidden}
 
 
+NAMES_ANOTHER = re.compile(r"exchanged? with [^;]+|what was handed in is that of [^;]+")
+"""A cause that names another student."""
+
+
 def cells(change: MarkChange, form: str, visible: Collection[str]) -> Iterator[str]:
-    """Yield what to write of a change; students read comments, so these name no hidden check."""
+    """Yield what to write of a change; students read comments, so these name no hidden check and
+    nobody else.
+    """
     shown = visible if form == "comments" else None
     why = "; ".join(filter(None, [change.cause, *changed_checks(change, shown)]))
     if form == "comments":
+        why = NAMES_ANOTHER.sub("a file was moved to its owner", why)
         yield f"Your mark changed from {mark_text(change.old)} to {mark_text(change.new)}: {why}"
     else:
         yield from (mark_text(change.old), mark_text(change.new), why)
