@@ -961,7 +961,7 @@ def second_backward_error(x):
             return str(error)
 
 
-# %% common_rounded_to_float32
+# %% summed_in_float32
 # Each gradient is rounded to float32.
 def two_fresh_gradients(loss, x):
     results = []
