@@ -58,12 +58,6 @@ Checks
     ...         assert_tensor(self.student.square(x + x), (2 * x) ** 2)
     >>> Doubles().of_a_sum()
 
-``import_helpers``        load the ``helpers.py`` that the visible and the hidden checks share
-
-    >>> helpers = import_helpers(__file__)
-    >>> helpers.twice(3)
-    6
-
 ``RandomInputs``          the type of the fixture ``draw``
 
     >>> x = draw.tensor(2, 3, low=0.5, high=2.0, requires_grad=True)  # float64, two decimals
@@ -481,7 +475,6 @@ from grader.judge.checks import (
     check,
     check_of,
     fail,
-    import_helpers,
     is_number,
     own_graph,
     predictions,

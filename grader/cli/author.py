@@ -153,9 +153,7 @@ def verify_course(
         raise UsageError("--write-texts needs a language: --lang ko")
     lessons = chosen_lessons(course, names)
     for lesson in lessons if write_stubs else ():
-        lesson.folder.mkdir(parents=True, exist_ok=True)
-        stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
-        lesson.stub.write_text(stub, "utf-8", newline="\n")
+        write_stub(lesson)
     settings = Settings(
         seed=0, limits=course.limits, lang=wanted_language(lang), prestart=True, planned=True
     )
@@ -178,11 +176,8 @@ def verify_course(
                 graceful_interrupt(console, hosts, what="grading") if keep else nullcontext()
             ),
         )
-    lines = [*proof_table(found)] if table and not found.left else []
-    lines += completeness(found) if table or found.left else ()
     problems = (*internals.result(), *found.problems)
-    for line in (*lines, *problems):
-        print(line)
+    show_found(found, problems, table=table)
     if found.left:
         print(
             f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
@@ -197,6 +192,20 @@ def verify_course(
     summary = counted(len(problems), "problem") if problems else "no problems"
     print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {summary}")
     return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
+
+
+def write_stub(lesson: Lesson) -> None:
+    lesson.folder.mkdir(parents=True, exist_ok=True)
+    stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
+    lesson.stub.write_text(stub, "utf-8", newline="\n")
+
+
+def show_found(found: VerifyResult, problems: Sequence[str], *, table: bool) -> None:
+    """Print the table, if it is asked for and complete, how complete it is, and the problems."""
+    lines = [*proof_table(found)] if table and not found.left else []
+    lines += completeness(found) if table or found.left else ()
+    for line in (*lines, *problems):
+        print(line)
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:

@@ -211,6 +211,15 @@ class Summary:
             self.line(
                 "this download is older than another one, so its new attempts count as older too"
             )
+        self.show_people(tally)
+        if topics:
+            self.line("what to reteach:")
+            for topic in topics:
+                self.line(f"  {topic.people.count:>4}  {topic.lesson.id}: {topic.title}")
+        self.show_rest(tally, plan, handed)
+
+    def show_people(self, tally: BatchResult) -> None:
+        """Print how many were graded, whom to look at, and the mean."""
         scores, most = [], 0.0
         problems, missing, unloaded, flagged, passed_over = [], [], [], [], []
         for entry in self.book.entries():
@@ -243,10 +252,9 @@ class Summary:
             self.line(
                 f"mean {points_text(round(sum(scores) / len(scores), 1))} of {points_text(most)}"
             )
-        if topics:
-            self.line("what to reteach:")
-            for topic in topics:
-                self.line(f"  {topic.people.count:>4}  {topic.lesson.id}: {topic.title}")
+
+    def show_rest(self, tally: BatchResult, plan: BatchPlan, handed: set[str]) -> None:
+        """Print what nobody handed in, who is not in this download, and where the results are."""
         if len(plan.lessons) > 1 and (
             unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]
         ):

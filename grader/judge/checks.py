@@ -17,7 +17,6 @@ import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
@@ -39,7 +38,6 @@ from grader.core.pictures import GraphFigure, JacobianFigure
 from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.graphs import Graph
-from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
@@ -177,16 +175,6 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
     for item in sorted(items, key=lambda item: spec_of(item).bonus):
         place(item)
     return list(ordered.values())
-
-
-HELPERS = "_helpers"
-"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
-
-
-def import_helpers(file: str) -> types.ModuleType:
-    """Return the module ``helpers.py`` that a lesson's visible and hidden checks share."""
-    path = Path(file).with_name("helpers.py")
-    return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
 
 
 TOLERANCES = {
@@ -572,13 +560,9 @@ class Constants:
 
 
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
-    """Yield the namespace of each function, and those of the helper modules in it."""
+    """Yield the namespace of each function."""
     for function in functions:
-        space = getattr(function, "space", getattr(function, "__globals__", {}))
-        yield space
-        for value in space.values():
-            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
-                yield vars(value)
+        yield getattr(function, "space", getattr(function, "__globals__", {}))
 
 
 def tensors_in(value: object) -> Iterable[Tensor]:

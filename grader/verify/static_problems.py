@@ -24,7 +24,6 @@ CHECK_FILES = {
     "test_checks.py",
     "test_visible.py",
     "test_hidden.py",
-    "helpers.py",
     "scenarios.py",
     "diagnosis.py",
     "diagnosis.toml",

@@ -28,7 +28,7 @@ Student StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradch
 assert_hands_on assert_not_used assert_raises assert_tensor assert_that assert_tuple assert_worst
 bar_names bar_values chain chart_figure check check_of curve declared differences differentiated
 differs drawing ends_in_return error_panel fail fetch formula formula_value function_rule
-gradients_figure graph_figure graphs_figure hands_on has_facts import_helpers is_function_class
+gradients_figure graph_figure graphs_figure hands_on has_facts is_function_class
 is_number is_same methods nonlinear_backward own_graph panel phrase plot_figure prediction_figure
 predictions program raises rule same says short_repr term_beside_v trace type_name under_test
 value_and_gradients value_rule
@@ -62,7 +62,6 @@ def examples() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_has_an_example_that_works(name: str, tmp_path: Path) -> None:
-    (tmp_path / "helpers.py").write_text("def twice(x):\n    return 2 * x\n")
     student = LocalStudent(Source(example_file(), "square.py"), "")
     draw = RandomInputs(1)
     names: dict[str, Any] = {**vars(authoring), "torch": torch, "student": student, "draw": draw}

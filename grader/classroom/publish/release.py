@@ -59,7 +59,6 @@ HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
 CHECK_FILES = (
     "test_checks.py",
     "test_visible.py",
-    "helpers.py",
     "scenarios.py",
     "diagnosis.py",
     "diagnosis.toml",
@@ -190,11 +189,9 @@ def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
         shown = lesson.visible_checks
         found["test_checks.py"] = reachable_definitions(shown, check_names(shown))
     words = words_in(found.get("test_checks.py", lesson.visible_checks))
-    if "helpers.py" in found:
-        found["helpers.py"] = reachable_definitions(found["helpers.py"], words)
     if "scenarios.py" in found:
-        others = [words_in(found[name]) for name in ("helpers.py", "diagnosis.py") if name in found]
-        found["scenarios.py"] = reachable_definitions(found["scenarios.py"], words.union(*others))
+        words |= words_in(found.get("diagnosis.py", ""))
+        found["scenarios.py"] = reachable_definitions(found["scenarios.py"], words)
     return found
 
 

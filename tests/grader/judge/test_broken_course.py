@@ -76,16 +76,6 @@ def test_a_file_that_raises_is_named_with_line_and_exception(
     assert "\n" not in said
 
 
-def test_a_helper_that_raises_is_named_instead_of_who_imports_it(
-    broken: Broken, grade_text: Grade
-) -> None:
-    importing = "from grader.authoring import import_helpers\nimport_helpers(__file__)\n"
-    course, _ = broken(HIDDEN, importing)
-    helper = course.lesson("tiny").checks / "helpers.py"
-    helper.write_text("\n\nassert False, 'no'\n", "utf-8")
-    assert refusal_of(course, grade_text).startswith(f"{helper}:3: AssertionError: no. ")
-
-
 def test_a_file_that_is_missing_is_named(broken: Broken, grade_text: Grade) -> None:
     course, _ = broken(SOLUTION, "")
     (course.root / SOLUTION).unlink()
