@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import torch
@@ -45,12 +44,10 @@ def test_values_gradients_and_flags_are_put_back() -> None:
     assert names["WRITTEN"].inputs["x"].tolist() == [6.0]
 
 
-def test_namespaces_are_those_of_functions_and_of_their_helpers() -> None:
-    helpers = types.ModuleType("tiny_helpers")
-    helpers.__dict__["INSIDE"] = torch.ones(1)
-    names: dict[str, Any] = {"helpers": helpers, "math": types.ModuleType("math"), "HERE": 1}
+def test_namespaces_are_those_of_the_functions() -> None:
+    names: dict[str, Any] = {"HERE": torch.ones(1)}
     exec("def check(): pass", names)
-    assert [*namespaces_of([names["check"]])] == [names, vars(helpers)]
+    assert [*namespaces_of([names["check"]])] == [names]
 
 
 def test_a_lessons_constants_are_found_when_its_checks_are_collected() -> None:
