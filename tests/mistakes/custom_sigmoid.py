@@ -1670,7 +1670,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% undefined_gradient
 # The incoming gradient may be None, and it is multiplied by.
-class Sigmoid(torch.autograd.Function):
+class Sigmoid:
     @staticmethod
     def forward(ctx, x):
         ctx.set_materialize_grads(False)
