@@ -1670,7 +1670,9 @@ class Sigmoid(torch.autograd.Function):
 
 # %% undefined_gradient
 # The incoming gradient may be None, and it is multiplied by.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
+    ...
+
     @staticmethod
     def forward(ctx, x):
         ctx.set_materialize_grads(False)
