@@ -18,6 +18,8 @@ from grader.worker.scenarios import (
 
 def summed(gradient, shape):
     """A sum_to that other definitions may use."""
+    if not isinstance(shape, (tuple, list)):
+        raise TypeError
     lacking = gradient.dim() - len(shape)
     for dim in range(gradient.dim()):
         if dim < lacking or shape[dim - lacking] == 1:
@@ -26,11 +28,21 @@ def summed(gradient, shape):
 
 
 def exchange(student, right):
-    """From now on, the student's definitions use ``summed`` as sum_to, or their own."""
+    """From now on, the student's definitions use ``summed`` as sum_to where it can be called so,
+    or their own everywhere.
+    """
     names = vars(student)
-    if "sum_to" in names:
-        own = names.setdefault("_own_sum_to", student.sum_to)
-        student.sum_to = summed if right else own
+    if "sum_to" not in names:
+        return
+    own = names.setdefault("_own_sum_to", student.sum_to)
+
+    def exchanged(*args, **kwargs):
+        try:
+            return summed(*args, **kwargs)
+        except Exception:  # called in a way that only its author knows
+            return own(*args, **kwargs)
+
+    student.sum_to = exchanged if right else own
 
 
 class Names(TorchFunctionMode):
