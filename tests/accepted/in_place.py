@@ -182,7 +182,7 @@ class watched(AbstractContextManager):
 
 
 def repaired(x):
-    y = torch.sin(x) + 2
+    y = torch.sin(x).add_(2)
     return (torch.tanh(torch.log(y).mul_(3)) + 1).mul_(y - 1)
 
 

@@ -203,6 +203,33 @@ def saves_result(op, x):
     return hasattr(y.grad_fn, "_raw_saved_result")
 
 
+# %% last_node_only
+# A table of names, for the last operation.
+def saves_input(op, x):
+    y = op(x.detach().clone().requires_grad_())
+    known = {"SinBackward0", "LogBackward0", "PowBackward0", "AbsBackward0", "ProdBackward0"}
+    return y.grad_fn is not None and y.grad_fn.name() in known
+
+
+# %% common_zero_dimensions
+# The first element is written to, which a number does not have.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    given.detach()[0] = 7
+    return backward_raises(y, given)
+
+
+# %% common_flag_of_a_result
+# The clone of a tensor that requires grad is a result.
+def saves_result(op, x):
+    given = x.clone()
+    given.requires_grad = True
+    y = op(given)
+    y.detach().zero_()
+    return backward_raises(y, given)
+
+
 # %% no_graph_counted
 # Every error counts, that of a result without a graph, too.
 def saves_input(op, x):
@@ -519,6 +546,35 @@ def watched(tensors):
             raise RuntimeError("written to")
 
 
+# %% something_else_counts
+# A gradient that arrives counts as a write.
+@contextmanager
+def watched(tensors):
+    before = [(t._version, t.grad is None) for t in tensors]
+    yield
+    if before != [(t._version, t.grad is None) for t in tensors]:
+        raise RuntimeError("written to")
+
+
+# %% something_else_counts
+# Every write counts, to whatever tensor.
+@contextmanager
+def watched(tensors):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Writes(TorchDispatchMode):
+        found = False
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            self.found = self.found or function._schema.is_mutable
+            return function(*args, **(kwargs or {}))
+
+    with Writes() as mode:
+        yield
+    if mode.found:
+        raise RuntimeError("written to")
+
+
 # %% shared_by_blocks
 # All blocks share one list of versions.
 VERSIONS = []
@@ -653,7 +709,7 @@ def repaired(x):
     return w * y
 
 
-# %% common_result_without_graph
+# %% result_without_graph
 # The result has no graph.
 def repaired(x):
     return broken(x.detach())
@@ -707,6 +763,19 @@ def repaired(x):
     z = torch.log(y) * 3
     w = torch.tanh(z)
     w = w + 1
+    y = y - 1
+    return w * y
+
+
+# %% common_sizes_differ
+# A new tensor of three ones.
+def repaired(x):
+    y = torch.sin(x)
+    y += 2
+    z = torch.log(y)
+    z *= 3
+    w = torch.tanh(z)
+    w = w + torch.ones(3)
     y = y - 1
     return w * y
 
@@ -858,3 +927,10 @@ def add_one_to_row(x, k):
 # The row comes back, not x.
 def add_one_to_row(x, k):
     return AddOne.apply(x[k])
+
+
+# %% matrices_only
+# Two indices.
+def add_one_to_row(x, k):
+    AddOne.apply(x[k, :])
+    return x

@@ -89,6 +89,7 @@ def block(student, tensors, lines, before=None):
     ``before`` between the call of watched and the block. What a RuntimeError that kept the block
     from running says; one that comes out of it is raised.
     """
+    tensors = [written_once(one) for one in tensors]
     entered, guard = False, student.watched(tensors)
     if before:
         run(tensors, *before)
@@ -102,6 +103,11 @@ def block(student, tensors, lines, before=None):
             raise
         return str(error)
     return None
+
+
+def written_once(x):
+    """A copy of a tensor whose version is 1."""
+    return x.detach().clone().add_(0).requires_grad_(x.requires_grad)
 
 
 def troubled(student, tensors, lines, text):
@@ -131,15 +137,17 @@ def told(raised):
 
 
 def nested(student, a, b, which):
-    """What came out of two with blocks, one of a and in it one of b, when a or b is written to in
-    the inner one: of the inner and of the outer one.
+    """What came out of two with blocks, one of a and in it one of b, when a (0), b (1) or neither
+    (None) is written to in the inner one: of the inner and of the outer one.
     """
     outer = inner = None
+    b.add_(1).sub_(1)  # so that the two have different versions
     try:
         with student.watched([a]):
             try:
                 with student.watched([b]):
-                    (a, b)[which].add_(1)
+                    if which is not None:
+                        (a, b)[which].add_(1)
             except Exception as error:
                 inner = error
     except Exception as error:
@@ -165,7 +173,7 @@ def made(student, path, x):
 
 def applied(student, x, v):
     """What AddOne does with h = 2 x: what it returns, what h holds, whether they are one, whether h
-    is a result of AddOne, and the gradients at x, for v, from what is returned and from h.
+    is a result of AddOne, and the gradient at x, for v, from what is returned.
     """
     h = x * 2
     y = student.AddOne.apply(h)
@@ -175,7 +183,7 @@ def applied(student, x, v):
         "itself": y is h,
         "writes": h._version,
         "node": node_of(h, student.AddOne) is not None,
-        "gradients": [gradients(one, [x], v) if x.requires_grad else None for one in (y, h)],
+        "gradient": (gradients(y, [x], v) or [None])[0] if x.requires_grad else None,
     }
 
 

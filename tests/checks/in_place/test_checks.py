@@ -104,7 +104,7 @@ def any_tensors(draw: RandomInputs) -> list[Tensor]:
 # ------------------------------------------------------------------------ saves_input, saves_result
 
 
-@check(points=1, about="saves_input")
+@check(points=0.75, about="saves_input")
 def test_which_operations_save_their_input(student: Student, draw: RandomInputs) -> None:
     """saves_input is right for single operations"""
     assert_answers(student, draw, "input", [*map(formula, SINGLE)], positive(draw, 3))
@@ -184,7 +184,7 @@ def test_a_write_in_the_block_raises(student: Student, draw: RandomInputs) -> No
 WATCHED = test_a_write_in_the_block_raises
 
 
-@check(points=0.5, about="watched", needs=WATCHED)
+@check(points=0.25, about="watched", needs=WATCHED)
 def test_reading_does_not_raise(student: Student, draw: RandomInputs) -> None:
     """computing with the tensors does not raise"""
     for place in draw.sample(range(3), 3):
@@ -201,7 +201,9 @@ def repaired(x: Tensor) -> Tensor:
 
 
 S = under_test("repaired", repaired)
-test_gradient_of_repaired = S.check(0.75, "repaired has broken's values, and gradients", S.right_gradients)
+test_gradient_of_repaired = S.check(
+    0.75, "repaired has broken's values, and gradients", S.right_gradients
+)
 
 
 @check(points=0.5, about="repaired", needs=test_gradient_of_repaired)
@@ -246,7 +248,7 @@ def test_gradient_of_add_one(student: Student, draw: RandomInputs) -> None:
     """the gradient of AddOne is grad_output"""
     x = draw.tensor(3, requires_grad=True)
     seen = added(student, draw, x)
-    got = (seen["gradients"][0] or [None])[0]
+    got = seen["gradient"]
     # h = 2 x doubles what backward returns
     assert_gradient(got if got is None else got / 2, seen["v"], "the gradient at h is wrong")
 
@@ -336,11 +338,11 @@ def test_exceptions_pass(student: Student, draw: RandomInputs) -> None:
 def test_blocks_apart(student: Student, draw: RandomInputs) -> None:
     """a block in a block watches its own tensors"""
     a, b = draw.given(a=draw.tensor(3), b=draw.tensor(3))
-    for which, name in enumerate("ab"):
+    for which, name in ((0, "a"), (1, "b"), (None, "nothing")):
         seen = student.observe("nested", a, b, which)
         inner, outer = seen["inner"]["runtime"], seen["outer"]["runtime"]
         facts = {"name": name, "inner": inner, "outer": outer}
-        message = "{name} was written to in a block that watches b, in a block that watches a"
+        message = "in a block that watches b, inside a block that watches a, {name} was written to"
         assert_equal([outer, inner], [name == "a", name == "b"], message, facts=facts)
 
 
@@ -378,8 +380,9 @@ def test_add_one_to_any_tensor(student: Student, draw: RandomInputs) -> None:
         seen = added(student, draw, x)
         assert_added(seen, x)
         if x.requires_grad:
-            got = (seen["gradients"][0] or [None])[0]
-            assert_gradient(got, 2 * seen["v"], "the gradient at x, with h = 2 x, is wrong")
+            assert_gradient(
+                seen["gradient"], 2 * seen["v"], "the gradient at x, with h = 2 x, is wrong"
+            )
 
 
 # ----------------------------------------------------------------------------------- add_one_to_row
@@ -401,7 +404,7 @@ def added_to_row(student: Student, draw: RandomInputs, x: Tensor, k: int) -> Non
     assert_gradient(seen["gradient"], gradient, message, facts={"b": b})
 
 
-@check(points=0.5, about="add_one_to_row", needs=ADDED, bonus=True)
+@check(points=0.5, about="add_one_to_row", bonus=True)
 def test_add_one_to_row(student: Student, draw: RandomInputs) -> None:
     """add_one_to_row writes through a view of x"""
     added_to_row(student, draw, draw.tensor(3, 2, requires_grad=True), draw.integer(0, 2))
@@ -412,7 +415,7 @@ def test_rows_of_any_tensor(student: Student, draw: RandomInputs) -> None:
     """add_one_to_row works for any tensor"""
     for x, k in (
         (draw.tensor(4, dtype=torch.float32), 3),
-        (draw.tensor(2, 3).t(), -1),
+        (draw.tensor(2, 3).t(), 2),
         (draw.tensor(2, 1, 3), 1),
     ):
         added_to_row(student, draw, x.requires_grad_(), k)
