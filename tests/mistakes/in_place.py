@@ -63,6 +63,38 @@ def saves_result(op, x):
     return False
 
 
+# %% without_its_graph
+# backward starts at the detached tensor, and raises always.
+def saves_result(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    if not y.requires_grad:
+        return False
+    y = y.detach().zero_()
+    try:
+        y.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% without_its_graph
+# The sum is computed under no_grad.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    if not y.requires_grad:
+        return False
+    given.detach().zero_()
+    with torch.no_grad():
+        total = y.sum()
+    try:
+        total.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
 # %% common_backward_of_many
 # backward of a vector raises by itself, and that is not caught.
 def saves_result(op, x):

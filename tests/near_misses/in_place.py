@@ -33,6 +33,42 @@ def watched(tensors):
         raise RuntimeError("written to")
 
 
+# %% read_too_late
+# The exception is returned, not raised.
+class watched:
+    def __init__(self, tensors):
+        self.tensors = tensors
+
+    def __enter__(self):
+        self.versions = [t._version for t in self.tensors]
+
+    def __exit__(self, kind, error, traceback):
+        if self.versions != [t._version for t in self.tensors]:
+            return RuntimeError("written to")
+
+
+# %% highest_version
+# A set keeps one of equal versions.
+@contextmanager
+def watched(tensors):
+    before = {t._version for t in tensors}
+    yield
+    if before != {t._version for t in tensors}:
+        raise RuntimeError("written to")
+
+
+# %% without_its_graph
+# Never False, after a right experiment.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    if not y.requires_grad:
+        return False
+    given.detach().zero_()
+    backward_raises(y, given)
+    return True
+
+
 # %% error_silenced
 # The gradient is wrong because a factor is.
 def repaired(x):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,14 @@ def only_vectors_raise(failure: Failure, student: Student, which: str) -> bool:
 not_a_scalar = experiment(only_vectors_raise, actual=True)
 
 
+def always_raises(failure: Failure, student: Student, which: str) -> bool:
+    answer, call = asked(failure, student, "x.sum()")
+    return answer is True and any(call["writes"]) and not call["reached"]
+
+
+without_its_graph = experiment(always_raises, actual=True)
+
+
 def missed(fits: Callable[[Facts, int], bool]) -> LessonRule:
     """Make a rule about False for a tensor that is saved: what is seen of op's call is as ``fits``
     says for the tensor at this place, 0 for the input and 1 for the result.
@@ -172,24 +181,27 @@ def raising(student: Student) -> list[bool]:
     return found
 
 
-def never_raising(fits: Callable[[str], bool]) -> LessonRule:
+def never_raising(fits: Callable[[Student], bool]) -> LessonRule:
     """Make a rule about a watched that never raises, and whose text is as ``fits`` says."""
 
     @rule
     def recognize(failure: Failure, student: Student) -> Facts | None:
         if failure.about != "watched" or failure.error or any(raising(student)):
             return None
-        return {} if fits(student.source.text) else None
+        return {} if fits(student) else None
 
     return recognize
 
 
-def warns(text: str) -> bool:
-    return "warn(" in text or "print(" in text
+def reads_after_yield(student: Student) -> bool:
+    nodes = student.source.nodes
+    lines = [one.lineno for one in nodes if getattr(one, "attr", "") == "_version"]
+    waits = [one.lineno for one in nodes if isinstance(one, ast.Yield)]
+    return bool(lines and waits) and min(lines) > min(waits)
 
 
-read_too_late = never_raising(lambda text: "_version" in text and not warns(text))
-tensors_kept_without_a_copy = never_raising(lambda text: "_version" not in text)
+read_too_late = never_raising(reads_after_yield)
+tensors_kept_without_a_copy = never_raising(lambda student: "_version" not in student.source.text)
 
 
 @rule
@@ -207,7 +219,14 @@ def all_must_change(failure: Failure, student: Student) -> Facts | None:
     return {} if raising(student) == [False, False, False, True] else None
 
 
-only_a_warning = never_raising(warns)
+@rule
+def highest_version(failure: Failure, student: Student) -> Facts | None:
+    """A write before the block, to another tensor, hides that in the block."""
+    missed = failure.check == "test_only_the_block_counts" and not failure.error
+    return {} if missed and "max" in student.source.names_used("watched") else None
+
+
+only_a_warning = never_raising(lambda student: "warn(" in student.source.text)
 
 
 # ---------------------------------------------------------------------------- repaired, AddOne, row

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.authoring import (
+    InCheck,
     RandomInputs,
     Student,
     assert_equal,
@@ -17,6 +18,7 @@ from grader.authoring import (
     assert_tensor,
     assert_that,
     check,
+    check_of,
     formula,
     under_test,
 )
@@ -30,8 +32,6 @@ SEVERAL = (
     "|x.exp().t()|x.relu() * 1|x.t() * x.t()|(x * x).sum()|x.sum().tanh()"
 ).split("|")
 FEW = "x.exp() x.sin() x*3".split()
-CUT = "x.detach().exp()"
-"""A result without a graph."""
 PLAIN = "x.add_(1)", "x += 1", "x[0] = 5"
 UNSEEN = (
     "x.mul_(1)",
@@ -64,70 +64,78 @@ def positive(draw: RandomInputs, *shape: int, **options: Any) -> Tensor:
     return draw.tensor(*shape, low=0.5, high=2.0, **options)
 
 
-def assert_answers(
-    student: Student, draw: RandomInputs, which: str, ops: Sequence[Any], x: Tensor
-) -> None:
-    """Require what saves_input, or saves_result, says of some functions, in some order."""
-    name = f"saves_{which}"
-    for op in draw.sample(ops, len(ops)):
-        draw.given(op=op, x=x.detach())
-        want = after_a_write(op, x, which)
-        with student.writing_allowed():  # a check of its own asks for that
-            got = getattr(student, name)(op, x)
-        facts = {"name": name, "want": want}
-        assert_equal(got, want, "{name}(op, x) should be {want}", facts=facts)
+class Saves(InCheck):
+    """What saves_input, or saves_result, is asked: parts of checks."""
 
+    def __init__(self, which: str) -> None:
+        self.which, self.name = which, f"saves_{which}"
 
-def assert_left(student: Student, draw: RandomInputs, name: str) -> None:
-    """Require that x is afterwards as it was before, whether it requires grad or not."""
-    for x in (draw.tensor(3, requires_grad=True), draw.tensor(3)):
-        draw.given(x=x.detach(), **{"x.requires_grad": x.requires_grad})
-        held = draw.tensor(3)
-        for op in (formula("x.exp()"), formula("x.sin()")):
-            seen = student.observe("answered", name, op, x, held)
-            for key in ("requires_grad", "grad_fn", "values", "grad"):
-                what = {"values": "the values of x"}.get(key, f"x.{key}")
-                message = "{what} should be the same after {name}(op, x)"
-                facts = {"what": what, "name": name}
-                assert_equal(seen["after"][key], seen["before"][key], message, facts=facts)
+    def check(self, points: float, title: str, part: Any, needs: Any = ()) -> Any:
+        """Return a check that is made of one part."""
+        declare = check(points=points, about=self.name, needs=needs)
+        return check_of([part], title.format(name=self.name), declare)
 
+    def answers(self, ops: Sequence[Any], x: Tensor) -> None:
+        """Require the right answers, in some order."""
+        for op in self.draw.sample(ops, len(ops)):
+            self.draw.given(op=op, x=x.detach())
+            want = after_a_write(op, x, self.which)
+            with self.student.writing_allowed():  # x_stays asks for that
+                got = getattr(self.student, self.name)(op, x)
+            facts = {"name": self.name, "want": want}
+            assert_equal(got, want, "{name}(op, x) should be {want}", facts=facts)
 
-def any_tensors(draw: RandomInputs) -> list[Tensor]:
-    """Return a number, a transposed matrix and a leaf in float32, with both signs."""
-    x = torch.cat([positive(draw, 2), -positive(draw, 2)])
-    leaf = x.float().requires_grad_()
-    return [positive(draw).float(), positive(draw, 2, 3).t(), leaf]
+    def single(self) -> None:
+        """Single operations."""
+        self.answers([*map(formula, SINGLE)], positive(self.draw, 3))
+
+    def two_factors(self) -> None:
+        """Operations with another tensor, which requires grad or does not."""
+        w, leaf = positive(self.draw, 3), positive(self.draw, 3, requires_grad=True)
+        texts = "x * w", "x / w", "x + w", "x @ w"
+        ops = [formula(text, w=one) for text in texts for one in (w, leaf)]
+        self.answers(ops, positive(self.draw, 3))
+
+    def several(self) -> None:
+        """Functions of several operations."""
+        self.answers([*map(formula, SEVERAL)], positive(self.draw, 2, 3))
+
+    def no_graph(self) -> None:
+        """A function whose result has no graph."""
+        self.answers([formula("x.detach().exp()")], positive(self.draw, 3))
+
+    def any_tensor(self) -> None:
+        """A number, a transposed matrix, and a leaf in float32 with both signs."""
+        draw = self.draw
+        x = torch.cat([positive(draw, 2), -positive(draw, 2)]).float().requires_grad_()
+        for one in (positive(draw).float(), positive(draw, 2, 3).t(), x):
+            self.answers([*map(formula, FEW)], one)
+
+    def x_stays(self) -> None:
+        """An x that requires grad, and one that does not, are afterwards as they were before."""
+        draw = self.draw
+        for x in (draw.tensor(3, requires_grad=True), draw.tensor(3)):
+            draw.given(x=x.detach(), **{"x.requires_grad": x.requires_grad})
+            for op in map(formula, FEW):
+                seen = self.student.observe("answered", self.name, op, x, draw.tensor(3))
+                for key in ("requires_grad", "grad_fn", "values", "grad"):
+                    what = "the values of x" if key == "values" else f"x.{key}"
+                    facts = {"what": what, "name": self.name}
+                    message = "{what} should be the same after {name}(op, x)"
+                    assert_equal(seen["after"][key], seen["before"][key], message, facts=facts)
 
 
 # ------------------------------------------------------------------------ saves_input, saves_result
 
-
-@check(points=0.75, about="saves_input")
-def test_which_operations_save_their_input(student: Student, draw: RandomInputs) -> None:
-    """saves_input is right for single operations"""
-    assert_answers(student, draw, "input", [*map(formula, SINGLE)], positive(draw, 3))
-
-
-INPUT = test_which_operations_save_their_input
-
-
-@check(points=0.75, about="saves_result")
-def test_which_operations_save_their_result(student: Student, draw: RandomInputs) -> None:
-    """saves_result is right for single operations"""
-    assert_answers(student, draw, "result", [*map(formula, SINGLE)], positive(draw, 3))
-
-
-RESULT = test_which_operations_save_their_result
-
-
-@check(points=0.5, about="saves_input", needs=INPUT)
-def test_the_other_factor_decides(student: Student, draw: RandomInputs) -> None:
-    """x is saved if the other factor requires grad"""
-    x, w = positive(draw, 3), positive(draw, 3)
-    leaf = positive(draw, 3, requires_grad=True)
-    texts = "x * w", "x / w", "x + w", "x @ w"
-    ops = [formula(text, w=one) for text in texts for one in (w, leaf)]
-    assert_answers(student, draw, "input", ops, x)
+INPUT, RESULT = Saves("input"), Saves("result")
+SINGLE_TITLE = "{name} is right for single operations"
+test_which_operations_save_their_input = INPUT.check(0.75, SINGLE_TITLE, INPUT.single)
+test_which_operations_save_their_result = RESULT.check(0.75, SINGLE_TITLE, RESULT.single)
+INPUT_RIGHT = test_which_operations_save_their_input
+RESULT_RIGHT = test_which_operations_save_their_result
+test_the_other_factor_decides = INPUT.check(
+    0.5, "x is saved if the other factor requires grad", INPUT.two_factors, needs=INPUT_RIGHT
+)
 
 
 # ------------------------------------------------------------------------------------------ watched
@@ -254,54 +262,18 @@ def test_gradient_of_add_one(student: Student, draw: RandomInputs) -> None:
 # hidden
 
 
-@check(points=0.5, about="saves_input", needs=INPUT)
-def test_input_of_several_operations(student: Student, draw: RandomInputs) -> None:
-    """saves_input is right for several operations"""
-    assert_answers(student, draw, "input", [*map(formula, SEVERAL)], positive(draw, 2, 3))
-
-
-@check(points=0.5, about="saves_result", needs=RESULT)
-def test_result_of_several_operations(student: Student, draw: RandomInputs) -> None:
-    """saves_result is right for several operations"""
-    assert_answers(student, draw, "result", [*map(formula, SEVERAL)], positive(draw, 2, 3))
-
-
-@check(points=0.25, about="saves_input", needs=INPUT)
-def test_input_without_a_graph(student: Student, draw: RandomInputs) -> None:
-    """saves_input is False if there is no graph"""
-    assert_answers(student, draw, "input", [formula(CUT)], positive(draw, 3))
-
-
-@check(points=0.25, about="saves_result", needs=RESULT)
-def test_result_without_a_graph(student: Student, draw: RandomInputs) -> None:
-    """saves_result is False if there is no graph"""
-    assert_answers(student, draw, "result", [formula(CUT)], positive(draw, 3))
-
-
-@check(points=0.25, about="saves_input", needs=INPUT)
-def test_input_of_any_tensor(student: Student, draw: RandomInputs) -> None:
-    """saves_input works for any tensor x"""
-    for x in any_tensors(draw):
-        assert_answers(student, draw, "input", [*map(formula, FEW)], x)
-
-
-@check(points=0.25, about="saves_result", needs=RESULT)
-def test_result_of_any_tensor(student: Student, draw: RandomInputs) -> None:
-    """saves_result works for any tensor x"""
-    for x in any_tensors(draw):
-        assert_answers(student, draw, "result", [*map(formula, FEW)], x)
-
-
-@check(points=0.25, about="saves_input", needs=INPUT)
-def test_saves_input_leaves_x(student: Student, draw: RandomInputs) -> None:
-    """saves_input leaves x as it was"""
-    assert_left(student, draw, "saves_input")
-
-
-@check(points=0.25, about="saves_result", needs=RESULT)
-def test_saves_result_leaves_x(student: Student, draw: RandomInputs) -> None:
-    """saves_result leaves x as it was"""
-    assert_left(student, draw, "saves_result")
+SEVERAL_TITLE = "{name} is right for several operations"
+CUT_TITLE = "{name} is False if there is no graph"
+ANY_TITLE = "{name} works for any tensor x"
+STAYS_TITLE = "{name} leaves x as it was"
+test_input_of_several_operations = INPUT.check(0.5, SEVERAL_TITLE, INPUT.several, INPUT_RIGHT)
+test_result_of_several_operations = RESULT.check(0.5, SEVERAL_TITLE, RESULT.several, RESULT_RIGHT)
+test_input_without_a_graph = INPUT.check(0.25, CUT_TITLE, INPUT.no_graph, INPUT_RIGHT)
+test_result_without_a_graph = RESULT.check(0.25, CUT_TITLE, RESULT.no_graph, RESULT_RIGHT)
+test_input_of_any_tensor = INPUT.check(0.25, ANY_TITLE, INPUT.any_tensor, INPUT_RIGHT)
+test_result_of_any_tensor = RESULT.check(0.25, ANY_TITLE, RESULT.any_tensor, RESULT_RIGHT)
+test_saves_input_leaves_x = INPUT.check(0.25, STAYS_TITLE, INPUT.x_stays, INPUT_RIGHT)
+test_saves_result_leaves_x = RESULT.check(0.25, STAYS_TITLE, RESULT.x_stays, RESULT_RIGHT)
 
 
 @check(points=0.5, about="watched", needs=WATCHED)
