@@ -966,3 +966,19 @@ def add_one_to_row(x, k):
 def add_one_to_row(x, k):
     AddOne.apply(x[k, :])
     return x
+
+
+# %% one_of_many_views
+# A view from unbind is one of several, and those refuse writes.
+def add_one_to_row(x, k):
+    AddOne.apply(x.unbind(0)[k])
+    return x
+
+
+# %% one_of_many_views
+# Iterating over a tensor is unbind, too.
+def add_one_to_row(x, k):
+    for number, row in enumerate(x):
+        if number == k:
+            AddOne.apply(row)
+    return x
