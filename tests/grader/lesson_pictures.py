@@ -70,6 +70,13 @@ def chain() -> str:
     return graph(z, x=x, y=y, z=z)
 
 
+def two_factors() -> str:
+    x = leaf([1.0, 2.0])
+    y = x.exp()
+    z = y.sin() * 3
+    return graph(z, x=x, y=y, z=z)
+
+
 def cut_in_two() -> str:
     x = leaf(5.0)
     y = x * torch.tensor([2.0, 3.0, 5.0])
@@ -255,6 +262,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "custom_sigmoid": own_node,
     "relu_and_ste": declared_slopes,
     "broadcasting": repeated,
+    "in_place": two_factors,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
     "hooks": hooked,
