@@ -110,13 +110,15 @@ class Tested(InCheck):
     def function(self) -> Any:
         """Return the student's function, as one of the inputs alone."""
         found = functools.reduce(getattr, self.path.split("."), self.student)
-        rest = self.rest.values()
-        return (lambda *inputs: found(*inputs, *rest)) if rest else found
+        return (lambda *inputs: found(*inputs, *self._copies())) if self.rest else found
 
     @property
     def asked(self) -> str | list[Any]:
         """The path as scenarios take it, with the arguments that follow the inputs."""
-        return [self.path, *self.rest.values()] if self.rest else self.path
+        return [self.path, *self._copies()] if self.rest else self.path
+
+    def _copies(self) -> list[Any]:
+        return [one.clone() if isinstance(one, Tensor) else one for one in self.rest.values()]
 
     def call(
         self,
