@@ -120,9 +120,9 @@ class LogSumExp(Function):
 
     @staticmethod
     def forward(ctx, x, dim):
-        x = x.clamp(min=-1e6)
-        top = x.amax(dim, keepdim=True)
-        y = (x - top).exp().sum(dim).log() + top.squeeze(dim)
+        floor = x.clamp(min=-1e6)
+        top = floor.amax(dim, keepdim=True)
+        y = (floor - top).exp().sum(dim).log() + top.squeeze(dim)
         ctx.save_for_backward(x, y)
         ctx.dim = dim
         return y
@@ -388,7 +388,7 @@ class LogSumExp(Function):
         return gradient, None
 
 
-# %% gradient_for_x_alone
+# %% common_gradient_count
 # No gradient for dim: one value is returned for two arguments.
 class LogSumExp(Function):
     ...
@@ -400,7 +400,7 @@ class LogSumExp(Function):
         return grad_output.unsqueeze(ctx.dim) * (x - y.unsqueeze(ctx.dim)).exp()
 
 
-# %% gradient_for_x_alone
+# %% common_gradient_count
 # Two gradients for three arguments.
 class CrossEntropy(Function):
     ...
@@ -624,8 +624,8 @@ class CrossEntropy(Function):
         return (losses * counts).mean()
 
 
-# %% mean_over_all_rows
-# The same in backward: divided by the number of all rows.
+# %% gradient_over_all_rows
+# backward divides by the number of all rows.
 class CrossEntropy(Function):
     ...
 
