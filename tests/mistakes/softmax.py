@@ -1109,3 +1109,28 @@ class CrossEntropy(Function):
         losses = (shifted.exp().sum(1, keepdim=True).log() - shifted.gather(1, index)).squeeze()
         ctx.save_for_backward(logits, index, counts)
         return losses[counts].mean()
+
+
+# %% second_derivative_nan
+# NaN becomes 0 after exp.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        p = (x - y.unsqueeze(ctx.dim)).exp()
+        p = torch.where(p.isnan(), torch.zeros_like(p), p)
+        return grad_output.unsqueeze(ctx.dim) * p, None
+
+
+# %% second_derivative_nan
+# The same with nan_to_num, on the product.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        p = (x - y.unsqueeze(ctx.dim)).exp()
+        return torch.nan_to_num(grad_output.unsqueeze(ctx.dim) * p, nan=0.0), None

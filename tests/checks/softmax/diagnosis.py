@@ -206,6 +206,12 @@ def zero_times_infinity(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
+def second_derivative_nan(failure: Failure, student: Student) -> Facts | None:
+    found = failure.check == "test_second_derivative_of_infinities" and is_nan(failure.actual)
+    return {} if found else None
+
+
+@rule
 def grad_output_cut(failure: Failure, student: Student) -> Facts | None:
     """The gradient is right and has a graph, which does not lead back to grad_output."""
     if not failure.check.endswith("second_derivative") or isinstance(failure.expected, Tensor):

@@ -69,6 +69,12 @@ def some_infinite(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor,
     return x.detach().masked_fill(places, -INF).requires_grad_(), v
 
 
+def row_infinite(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:
+    """A leaf x of shape (3, 4), one row of which is -inf, and a v."""
+    x, v = rows(draw, dtype)
+    return x.detach().index_fill(0, torch.tensor(draw.integer(0, 2)), -INF).requires_grad_(), v
+
+
 def log_sum_exp(x: Tensor, dim: int) -> Tensor:
     """torch.logsumexp, with a gradient of 0 where all entries are -inf."""
     none = (x == -INF).all(dim, keepdim=True)
@@ -76,7 +82,7 @@ def log_sum_exp(x: Tensor, dim: int) -> Tensor:
     return y.masked_fill(none.squeeze(dim), -INF)
 
 
-def lse(dim: int, draws: Any = rows) -> Any:
+def lse(dim: int, draws: Any = rows, **messages: str) -> Any:
     """LogSumExp along one dimension, under test."""
     return under_test(
         "LogSumExp.apply",
@@ -85,7 +91,7 @@ def lse(dim: int, draws: Any = rows) -> Any:
         few=draws,
         draws=lambda draw, *shape, dtype: draws(draw, dtype),
         near=NEAR,
-        messages={"value": "LogSumExp.apply(x, dim) is wrong"},
+        messages={"value": "LogSumExp.apply(x, dim) is wrong", **messages},
     )
 
 
@@ -216,9 +222,7 @@ def test_large_inputs(student: Student, draw: RandomInputs) -> None:
 @check(points=0.25, about="LogSumExp", at="LogSumExp.forward", needs=test_value)
 def test_row_of_infinities(student: Student, draw: RandomInputs) -> None:
     """LogSumExp of a row of -inf is -inf"""
-    x, _ = rows(draw)
-    x = x.detach()
-    x[draw.integer(0, 2)] = -INF
+    x = row_infinite(draw)[0].detach()
     ROWS.value(x, says="LogSumExp.apply(x, dim) is wrong if a row is -inf everywhere")
 
 
@@ -248,7 +252,7 @@ def ignoring(draw: RandomInputs, ignore_index: int) -> Tensor:
     return torch.tensor(draw.sample([*others[:3], ignore_index, ignore_index], 5))
 
 
-@check(points=0.5, about="CrossEntropy", at="CrossEntropy.forward", needs=test_loss)
+@check(points=0.25, about="CrossEntropy", at="CrossEntropy.forward", needs=test_loss)
 def test_ignored_rows(student: Student, draw: RandomInputs) -> None:
     """the mean is over the rows that are not ignored"""
     x, _ = logits(draw)
@@ -304,11 +308,8 @@ def test_some_infinities(student: Student, draw: RandomInputs) -> None:
 )
 def test_gradient_of_a_row_of_infinities(student: Student, draw: RandomInputs) -> None:
     """the gradient of a row of -inf is 0"""
-    x, v = rows(draw)
-    x = x.detach()
-    x[draw.integer(0, 2)] = -INF
     wrong = "the gradient is wrong if a row is -inf everywhere"
-    ROWS.gradient(x.requires_grad_(), v, says=wrong)
+    ROWS.gradient(*row_infinite(draw), says=wrong)
 
 
 @check(points=0.5, about="LogSumExp", needs=GRADIENT)
@@ -336,7 +337,7 @@ def test_every_shape(student: Student, draw: RandomInputs) -> None:
 
 BLOCKS = lse(2, lambda draw, dtype: (draw.tensor(2, 3, 4, requires_grad=True), None))
 test_digits = ROWS.check(
-    0.25, "LogSumExp is right to 8 digits; float32 to 5", partial(digits, ROWS), needs=GRADIENT
+    0.25, "LogSumExp is right to 8 digits (float32: 5)", partial(digits, ROWS), needs=GRADIENT
 )
 test_linear = ROWS.check(
     0.25, "LogSumExp's gradient is proportional to grad_output",
@@ -346,6 +347,12 @@ test_second_derivative = ROWS.check(
     0.5, "LogSumExp can be differentiated twice",
     partial(twice, ROWS, ROWS, lse(1, some_infinite)),
     at="LogSumExp.backward", needs=GRADIENT,
+)  # fmt: skip
+WRONG = "the second derivative is wrong if a row is -inf everywhere"
+INFINITE = lse(1, row_infinite, **{"second derivative": WRONG})
+test_second_derivative_of_infinities = INFINITE.check(
+    0.25, "second derivatives of a row of -inf are 0", INFINITE.second_derivative,
+    at="LogSumExp.backward", needs=[test_second_derivative, test_gradient_of_a_row_of_infinities],
 )  # fmt: skip
 test_saved = ROWS.check(
     0.25, "LogSumExp saves its tensors with save_for_backward", partial(saved, ROWS),
