@@ -1134,3 +1134,41 @@ class LogSumExp(Function):
         x, y = ctx.saved_tensors
         p = (x - y.unsqueeze(ctx.dim)).exp()
         return torch.nan_to_num(grad_output.unsqueeze(ctx.dim) * p, nan=0.0), None
+
+
+# %% derived_by_autograd
+# Small steps of each column.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, _ = ctx.saved_tensors
+        columns = []
+        for k in range(x.shape[ctx.dim]):
+            step = torch.zeros_like(x)
+            step.select(ctx.dim, k).fill_(1e-6)
+            ahead, behind = (x + step).exp().sum(ctx.dim), (x - step).exp().sum(ctx.dim)
+            columns.append((ahead.log() - behind.log()) / 2e-6)
+        return grad_output.unsqueeze(ctx.dim) * torch.stack(columns, ctx.dim), None
+
+
+# %% derived_by_autograd
+# Forward mode.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, _ = ctx.saved_tensors
+
+        def total(x):
+            top = x.amax(ctx.dim, keepdim=True).detach()
+            return (x - top).exp().sum(ctx.dim).log() + top.squeeze(ctx.dim)
+
+        columns = []
+        for k in range(x.shape[ctx.dim]):
+            one = torch.zeros_like(x)
+            one.select(ctx.dim, k).fill_(1)
+            columns.append(torch.func.jvp(total, (x,), (one,))[1])
+        return grad_output.unsqueeze(ctx.dim) * torch.stack(columns, ctx.dim), None

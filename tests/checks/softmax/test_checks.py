@@ -28,7 +28,7 @@ BUILT_INS = (
     "logsumexp logcumsumexp logaddexp softmax softmin crossentropy nllloss attention"
 ).split()
 """What names of built-ins contain that do the work, without underscores and capitals."""
-FORWARD_MODE = {*"_make_dual _unpack_dual _fw_primal".split()}
+FORWARD_MODE = {*"_make_dual _unpack_dual _fw_primal _has_same_storage_numel".split()}
 """Operators by which autograd's forward mode begins."""
 FAR = torch.tensor(
     [
@@ -54,6 +54,16 @@ def logits(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor
     """A leaf x of shape (5, 4), and a v of one number, which is negative and not near -1."""
     v = torch.tensor(-draw.number(low=1.5, high=3.0), dtype=dtype)
     return draw.tensor(5, 4, dtype=dtype, requires_grad=True), v
+
+
+def column(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:
+    """A leaf x of shape (4, 1), and a v for its rows."""
+    return draw.tensor(4, 1, dtype=dtype, requires_grad=True), draw.tensor(4, dtype=dtype)
+
+
+def column_of_logits(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:
+    """A leaf x of shape (4, 1), and a v of one number."""
+    return column(draw, dtype)[0], logits(draw, dtype)[1]
 
 
 def far(draw: RandomInputs, dtype: torch.dtype) -> Tensor:
@@ -132,9 +142,7 @@ def own_work(suite: Any) -> None:
 
 def derived(suite: Any) -> None:
     """The gradient comes from a formula: torch runs nothing else in backward."""
-    x, v = suite.few()
-    suite.draw.given(x=x.detach(), v=v)
-    seen = suite.student.observe("operators", suite.asked, x, v)["backward"]
+    seen = suite.student.observe("operators", suite.asked, *suite.few())["backward"]
     source = "small steps of x" if seen["steps"] else None
     source = "complex numbers" if seen["imaginary"] else source
     for name in seen["nodes"]:
@@ -145,11 +153,14 @@ def derived(suite: Any) -> None:
     assert_that(not source, message, facts={"source": source, "function": suite.name})
 
 
-def right_gradients(suite: Any) -> None:
-    """The gradients, by a formula of the class."""
+def right_gradients(suite: Any, narrow: Any) -> None:
+    """The gradients, by a formula of the class; ``narrow`` has one column, and each step of it is
+    one of all x.
+    """
     suite.right_gradients()
     suite.own_backward()
     derived(suite)
+    derived(narrow)
 
 
 def digits(suite: Any) -> None:
@@ -207,7 +218,7 @@ test_value = ROWS.check(
 )  # fmt: skip
 test_gradient = GRADIENT = ROWS.check(
     0.5, "LogSumExp.backward gives grad_output times the softmax",
-    partial(right_gradients, ROWS), at="LogSumExp.backward", needs=test_value,
+    partial(right_gradients, ROWS, lse(1, column)), at="LogSumExp.backward", needs=test_value,
 )  # fmt: skip
 
 
@@ -240,7 +251,8 @@ def test_loss(student: Student, draw: RandomInputs) -> None:
 @check(points=0.5, about="CrossEntropy", at="CrossEntropy.backward", needs=test_loss)
 def test_loss_gradient(student: Student, draw: RandomInputs) -> None:
     """CrossEntropy.backward gives the gradient of the mean"""
-    right_gradients(entropy(classes(draw)))
+    narrow = entropy(torch.zeros(4, dtype=torch.int64), draws=column_of_logits)
+    right_gradients(entropy(classes(draw)), narrow)
 
 
 LOSS = test_loss_gradient
@@ -478,7 +490,8 @@ def test_loss_leaves_arguments(student: Student, draw: RandomInputs) -> None:
 )
 def test_smoothed_gradient(student: Student, draw: RandomInputs) -> None:
     """SmoothedCrossEntropy's gradient is right"""
-    right_gradients(smoothed(classes(draw), draw.number(low=0.3, high=0.6)))
+    suite = smoothed(classes(draw), draw.number(low=0.3, high=0.6))
+    right_gradients(suite, suite)
     x = far(draw, F64)
     far_gradients(smoothed(x.argmin(1), 0.2), x, logits(draw)[1])
     smoothed(CLASSES, 0.2).right_gradients(dtype=F32)
