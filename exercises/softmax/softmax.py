@@ -50,8 +50,8 @@ class CrossEntropy(Function):
         """Return the mean of -log(softmax(row)[target of the row]), 0-d.
 
         target has the dtype int64. ignore_index is any integer: a class, or
-        a number that is no class, such as -100. Save what backward needs
-        with ctx.save_for_backward.
+        a number outside of the classes, such as -100. Save what backward
+        needs with ctx.save_for_backward.
         """
         raise NotImplementedError
 
