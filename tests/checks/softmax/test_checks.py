@@ -24,7 +24,7 @@ NEAR = {F64: {"rtol": 1e-5, "atol": 1e-5}, F32: {"rtol": 1e-4, "atol": 1e-5}}
 """The tolerance of checks that ask for something else than digits."""
 LARGE = {F64: {"rtol": 1e-5, "atol": 1e-5}, F32: {"rtol": 1e-4, "atol": 1e-2}}
 """The same for large x: float32 has three digits after the point of 10,000."""
-DIGITS = {F64: {"rtol": 1e-8, "atol": 1e-9}, F32: {"rtol": 1e-5, "atol": 1e-5}}
+DIGITS = {F64: {"rtol": 1e-8, "atol": 1e-12}, F32: {"rtol": 1e-5, "atol": 1e-5}}
 BUILT_INS = (
     "logsumexp logcumsumexp logaddexp softmax softmin crossentropy nllloss attention"
 ).split()
@@ -154,7 +154,9 @@ def right_gradients(suite: Any, narrow: Any) -> None:
 
 
 def digits(suite: Any) -> None:
-    """The digits that are asked for in each dtype."""
+    """The digits that are asked for in each dtype. A rounded number has them by chance, ten don't."""
+    for _ in range(10):
+        suite.value(suite.few()[0].detach(), **DIGITS[F64])
     for dtype in (F64, F32):
         near = DIGITS[dtype]
         wrong = "the gradient is inexact"
@@ -390,7 +392,7 @@ def test_gradient_of_ignored_rows(student: Student, draw: RandomInputs) -> None:
 @check(points=0.25, about="CrossEntropy", needs=[LOSS, test_ignored_rows])
 def test_any_ignore_index(student: Student, draw: RandomInputs) -> None:
     """ignore_index is any integer, also a class"""
-    for ignore_index in draw.sample([-1, 255, 0, 3], 4):
+    for ignore_index in (-1, 255, 0, 3):
         wrong = "CrossEntropy.apply is wrong for this ignore_index"
         suite, (x, v) = entropy(ignoring(draw, ignore_index), ignore_index), logits(draw)
         suite.value(x.detach(), says=wrong)
