@@ -154,7 +154,7 @@ def right_gradients(suite: Any, narrow: Any) -> None:
 
 
 def digits(suite: Any) -> None:
-    """The digits that are asked for in each dtype. A rounded number has them by chance, ten don't."""
+    """The digits of each dtype; ten numbers that are rounded do not have them by chance."""
     for _ in range(10):
         suite.value(suite.few()[0].detach(), **DIGITS[F64])
     for dtype in (F64, F32):
