@@ -4,7 +4,8 @@ They run in the worker, beside the student's module. This file is never imported
 sends a scenario together with the definitions that it uses (``judge/remote/scenarios.py``), when a
 check first asks for it. So the file imports torch and ``worker/wire`` only.
 
-A ``path`` is the dotted name of a student's function: ``"Sigmoid.apply"``, ``"relu"``.
+A ``path`` is the dotted name of a student's function: ``"Sigmoid.apply"``, ``"relu"``; or a list of
+that name and of arguments that follow the inputs: ``["LogSumExp.apply", 1]``.
 """
 
 import torch
@@ -14,15 +15,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def at(student, path):
-    """What a dotted name of the student's stands for."""
-    for part in path.split("."):
-        student = getattr(student, part)
-    return student
+    """What a path stands for: with further arguments, a function of the inputs alone."""
+    name, *rest = [path] if isinstance(path, str) else path
+    found = student
+    for part in name.split("."):
+        found = getattr(found, part)
+    return (lambda *inputs: found(*inputs, *rest)) if rest else found
 
 
 def class_at(student, path):
     """The class of a path that ends in apply."""
-    return at(student, path.rpartition(".")[0])
+    name = path if isinstance(path, str) else path[0]
+    return at(student, name.rpartition(".")[0])
 
 
 def copied(value):

@@ -196,6 +196,23 @@ def declared_slopes() -> str:
     )
 
 
+def smooth_maximum() -> str:
+    """Draw log(exp(x) + exp(0)), the maximum that it rounds off, and its slope."""
+    xs = [k / 20 for k in range(-80, 81)]
+    return plot(
+        [
+            ("max(x, 0)", [(x, max(x, 0.0)) for x in xs]),
+            ("logsumexp", [(x, math.log1p(math.exp(x))) for x in xs]),
+            ("its slope", [(x, 1 / (1 + math.exp(-x))) for x in xs]),
+        ],
+        x_ticks=[(k, str(k)) for k in (-4, -2, 0, 2, 4)],
+        y_ticks=[(k, str(k)) for k in range(5)],
+        x_name="x",
+        y_name="y",
+        margin=0.3,
+    )
+
+
 def plot(
     curves: Iterable[Curve],
     *,
@@ -262,6 +279,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "custom_sigmoid": own_node,
     "relu_and_ste": declared_slopes,
     "broadcasting": repeated,
+    "softmax": smooth_maximum,
     "in_place": two_factors,
     "gradcheck": wrong_backward,
     "second_derivative": twice,

@@ -34,10 +34,10 @@ class UnderTest(FunctionParts):
         (a,) = self.draw.coefficients(1, low=2.0, high=5.0)
         wants = torch.autograd.grad(self.truth(*inputs), inputs, v)
         student = self.student
-        seen = student.observe("handed_back", self.path, inputs, v, a)
+        seen = student.observe("handed_back", self.asked, inputs, v, a)
         details = self.details(inputs, v)
         shown = dict(zip(self.inputs, inputs, strict=True))
-        figures = [lambda: own_graph(student, self.name, "apply", shown)]
+        figures = [lambda: own_graph(student, self.name, "apply", shown)] if not self.rest else []
         assert_that(seen["found"], self.messages["no node"], **details, figures=figures)
         found = seen["gradients"] or [None] * len(inputs)
         for which, got, want in zip(self.inputs, found, wants, strict=True):
@@ -79,7 +79,7 @@ class UnderTest(FunctionParts):
     def saves(self, *, any_tensor: bool = True) -> None:
         """What backward needs goes through save_for_backward; with ``any_tensor``, it needs one."""
         *inputs, _ = self.few()
-        seen = self.student.observe("kept", self.path, inputs)
+        seen = self.student.observe("kept", self.asked, inputs)
         listed = ", ".join(f"ctx.{name}" for name in seen["attributes"])
         details = self.details(inputs)
         details["facts"] |= {"names": listed, "saved": seen["saved"], "node": seen["node"]}
@@ -98,7 +98,7 @@ class UnderTest(FunctionParts):
         places: list[tuple[str, int | None]] = [(name, k) for k, name in enumerate(self.inputs)]
         places += [("the result", None)] if len(inputs) == 1 else []
         for what, place in places:
-            found = self.student.observe("written", self.path, inputs, v, place, 1.5)
+            found = self.student.observe("written", self.asked, inputs, v, place, 1.5)
             for which, got, want in zip(self.inputs, found or (), wants, strict=False):
                 facts = {"what": what, "which": which}
                 self.assert_near(got, want, "written", inputs=inputs, v=v, facts=facts)
@@ -134,7 +134,7 @@ class UnderTest(FunctionParts):
     def _held(self, inputs: Sequence[Tensor], v: Tensor) -> None:
         held = [self.draw.tensor(*one.shape, dtype=one.dtype) for one in inputs]
         wants = torch.autograd.grad(self.truth(*inputs), inputs, v)
-        seen = self.student.observe("beside", self.path, inputs, v, held)
+        seen = self.student.observe("beside", self.asked, inputs, v, held)
         details = self.details(inputs, v)
         if len(inputs) == 1:
             details["inputs"]["x.grad before"] = held[0]
@@ -164,7 +164,7 @@ class UnderTest(FunctionParts):
         x = inputs[0] if inputs else self.few(dtype)[0].detach()
         facts, wanted = dict(self.facts), asks.split()
         once = not {"grad", "retains"} & {*wanted}
-        state = self.student.observe("around", self.path, x, torch.ones_like(x), once)
+        state = self.student.observe("around", self.asked, x, torch.ones_like(x), once)
         details = {"inputs": {"x": x}}
         for key, what in (("flag", "x"), ("result", "the result")):
             said = {**facts, "what": what}
@@ -204,7 +204,7 @@ class UnderTest(FunctionParts):
         """The gradient has a graph that gives the right second derivative."""
         *inputs, v = self.few()
         v = v.requires_grad_()
-        u = self.few()[-1]
+        u = self.draw.tensor(*inputs[0].shape)
         with outside_of_checks():
             (want,) = torch.autograd.grad(self.truth(*inputs), inputs, v, create_graph=True)
         (want,) = torch.autograd.grad(want, inputs, u)

@@ -50,7 +50,7 @@ class FunctionParts(Tested):
             head, _, rest = name.partition(".")
             if head in modules - student.source.definitions.keys() and does_the_work(rest):
                 self._used(name, line, details)
-        seen = student.observe("operators", self.path, x, v)
+        seen = student.observe("operators", self.asked, x, v)
         ran = {way: [*filter(does_the_work, seen[way]["operators"])] for way in WAYS}
         for name, line in used.items():
             # a method of that name may be the student's own, until its operator is seen to run
@@ -177,7 +177,7 @@ class FunctionParts(Tested):
     def after_a_change(self) -> None:
         """A call after an earlier result for the same x was changed in place."""
         x = self.few()[0].detach()
-        again = self.student.observe("after_a_change", self.path, x)
+        again = self.student.observe("after_a_change", self.asked, x)
         if again is not None:
             z = {"x": x, "z": self.others(x)[0]}
             self.assert_near(again, self.truth(x), "after a change", shown=z)
@@ -192,7 +192,7 @@ class FunctionParts(Tested):
         else:
             others = [one.detach() * factor for one in inputs]
         changed = factor or others
-        seen = self.student.observe("one_tensor_twice", self.path, inputs, changed, v)
+        seen = self.student.observe("one_tensor_twice", self.asked, inputs, changed, v)
         shown = {"x": inputs[0], "z": others[0]} if len(inputs) == 1 else {}
         for call, numbers, found in (("second", others, seen[1]), ("first", inputs, seen[0])):
             leaves = [one.detach().requires_grad_() for one in numbers]

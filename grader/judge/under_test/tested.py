@@ -51,6 +51,7 @@ class Tested(InCheck):
         truth: Callable[..., Tensor],
         *,
         inputs: str = "x",
+        rest: Mapping[str, Any] | None = None,
         draws: Draws | None = None,
         few: Draws | None = None,
         telling: Draws | None = None,
@@ -62,7 +63,7 @@ class Tested(InCheck):
         messages: Mapping[str, str] | None = None,
     ) -> None:
         """``truth`` is a function of torch; autograd gives its gradients. ``inputs`` are the
-        names of its arguments.
+        names of its arguments; ``rest`` are further arguments that follow them, by name.
 
         ``draws`` draws inputs of a shape, and an incoming gradient v; ``few`` a few numbers of
         both, and ``telling`` those that show the most mistakes. ``others`` draws other inputs that
@@ -72,6 +73,7 @@ class Tested(InCheck):
         each). ``messages`` replaces some of ``ONE_INPUT`` or ``SEVERAL_INPUTS``.
         """
         self.path, self.truth, self.inputs = path, truth, inputs.split()
+        self.rest = dict(rest or {})
         self.name = path.partition(".")[0]
         self.facts = {"function": self.name, "called": path}
         self._draws, self._few, self._others = draws, few, others
@@ -106,8 +108,17 @@ class Tested(InCheck):
     # One call
 
     def function(self) -> Any:
-        """Return the student's function."""
-        return functools.reduce(getattr, self.path.split("."), self.student)
+        """Return the student's function, as one of the inputs alone."""
+        found = functools.reduce(getattr, self.path.split("."), self.student)
+        return (lambda *inputs: found(*inputs, *self._copies())) if self.rest else found
+
+    @property
+    def asked(self) -> str | list[Any]:
+        """The path as scenarios take it, with the arguments that follow the inputs."""
+        return [self.path, *self._copies()] if self.rest else self.path
+
+    def _copies(self) -> list[Any]:
+        return [one.clone() if isinstance(one, Tensor) else one for one in self.rest.values()]
 
     def call(
         self,
@@ -178,7 +189,7 @@ class Tested(InCheck):
 
     def details(self, inputs: Sequence[Tensor], v: Tensor | None = None) -> dict[str, Any]:
         """Return a failure's inputs and facts."""
-        shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True))
+        shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True)) | self.rest
         return {"inputs": shown if v is None else {**shown, "v": v}, "facts": dict(self.facts)}
 
     def tolerance(self, dtype: torch.dtype, v: Tensor | None = None) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -323,3 +324,45 @@ def test_examples_in_docstrings_hold(module: ModuleType) -> None:
     found = doctest.testmod(module, extraglobs={"torch": torch})
     assert found.attempted
     assert not found.failed
+
+
+TOTALS = """
+import torch
+
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, dim):
+        ctx.save_for_backward(x)
+        ctx.dim = dim
+        return (x * x).sum(dim)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output.unsqueeze(ctx.dim) * 2 * x WRONG, None
+"""
+
+
+def test_further_arguments_follow_the_inputs(remote: Remote) -> None:
+    def drawn(draw: RandomInputs, *shape: int, dtype: torch.dtype) -> list[torch.Tensor]:
+        rows, columns = shape or (3, 4)
+        x = draw.tensor(rows, columns, requires_grad=True, dtype=dtype)
+        return [x, draw.tensor(rows, dtype=dtype)]
+
+    total = under_test(
+        "Total.apply", lambda x: (x * x).sum(1), rest={"dim": 1}, draws=drawn, few=drawn
+    )
+    parts = (
+        total.right_gradients, total.calls_apart, total.own_backward, total.one_tensor_twice,
+        total.linear, total.backward_again, total.saves, total.notices_changes,
+        total.leaves_tensors, total.leaves_state, total.second_derivative, total.after_a_change,
+        partial(total.no_built_in, ["exp"]),
+    )  # fmt: skip
+    right = remote(TOTALS.replace("WRONG", ""))
+    for part in parts:
+        run(right, part)
+    wrong = remote(TOTALS.replace("WRONG", "* 2"))
+    for part in (total.right_gradients, total.own_backward):
+        with pytest.raises(CheckFailure) as caught:
+            run(wrong, part)
+        assert caught.value.inputs["dim"] == 1

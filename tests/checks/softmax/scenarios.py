@@ -1,0 +1,1 @@
+"""softmax needs no scenarios besides the engine's."""
