@@ -93,7 +93,9 @@ class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
         self.grad = 0.0
-        self.sources: tuple[tuple[Value, float], ...] = ()  # what it was computed from, each with the derivative for that
+        self.sources: tuple[
+            tuple[Value, float], ...
+        ] = ()  # what it was computed from, each with the derivative for that
 
     def __add__(self, other: Value | float) -> Value:
         other = as_value(other)
@@ -151,7 +153,9 @@ class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
         self.grad = 0.0
-        self.sources: tuple[tuple[Value, float], ...] = ()  # what it was computed from, each with the derivative for that
+        self.sources: tuple[
+            tuple[Value, float], ...
+        ] = ()  # what it was computed from, each with the derivative for that
 
     def __add__(self, other: Value | float) -> Value:
         other = as_value(other)

@@ -1,0 +1,1 @@
+"""forward_mode, rules that recognize mistakes by what the student's code does, asked again."""
