@@ -1,5 +1,6 @@
 """chain_rule: other right answers. A cell shows the definitions that differ from the solution."""
 
+
 # %% a_pass_in_each_thread
 # One backward for each number, side by side; grad was bound to its name when the file was read.
 from concurrent.futures import ThreadPoolExecutor

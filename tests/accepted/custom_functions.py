@@ -3,6 +3,7 @@
 A cell shows the definitions that differ from the solution.
 """
 
+
 # %% apply_itself
 # A bound method is a function already.
 as_callable = lambda function: function.apply

@@ -3,6 +3,7 @@
 A cell shows the definitions that differ from the solution.
 """
 
+
 # %% class_that_compares
 # A class holds f and h; another method of it compares with autograd, and a function below imports
 # what the file calls its own.

@@ -149,7 +149,9 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 def find_broken(functions, x):
-    return set(filter(lambda name: not passes_gradcheck(functions[name], x), functions))
+    return set(
+        filter(lambda name: not passes_gradcheck(functions[name], x), functions)
+    )
 
 
 # %% only_what_is_needed

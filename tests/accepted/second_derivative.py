@@ -3,7 +3,6 @@
 A cell shows the definitions that differ from the solution.
 """
 
-
 # %% backward_on_a_copy
 # backward(create_graph=True) on a leaf of one's own, whose .grad is cleared between the passes.
 def gradient_of(y, x):
@@ -777,6 +776,4 @@ def hessian(f, x):
     if not gradient.requires_grad:
         return torch.zeros(len(x), len(x), dtype=x.dtype)
     eye = torch.eye(len(x), dtype=x.dtype)
-    return torch.func.vmap(
-        lambda v: torch.autograd.grad(gradient, x, v, retain_graph=True, materialize_grads=True)[0]
-    )(eye)
+    return torch.func.vmap(lambda v: torch.autograd.grad(gradient, x, v, retain_graph=True, materialize_grads=True)[0])(eye)

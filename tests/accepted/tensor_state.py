@@ -1,5 +1,6 @@
 """tensor_state: other right answers. A cell shows the definitions that differ from the solution."""
 
+
 # %% autograd_grad
 # torch.autograd.grad: no .grad is read or written; the state from a list of names.
 import torch

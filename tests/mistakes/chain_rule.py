@@ -1,6 +1,5 @@
 """chain_rule: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% exponent_like_a_base
 # q was differentiated as if it were the base.
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,5 @@
 """custom_functions: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% arguments_converted
 # Everything becomes a tensor before it is passed on.
 def as_callable(function):

@@ -1,6 +1,5 @@
 """custom_sigmoid: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% backward_returns_nothing
 # Computed, and not returned.
 class Sigmoid(torch.autograd.Function):

@@ -1,6 +1,5 @@
 """finite_difference: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% divides_by_h
 # Two steps, divided by one.
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:

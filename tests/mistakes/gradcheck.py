@@ -1,6 +1,5 @@
 """gradcheck: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% callers_tensor_is_touched
 # The caller's own tensor was used.
 def passes_gradcheck(fn, *inputs):

@@ -656,7 +656,9 @@ def record_gradients(tensors):
 def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
-        handles.append(tensor.register_hook(lambda grad: records.update({name: grad.clone()})))
+        handles.append(
+            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))
+        )
     return records, handles
 
 

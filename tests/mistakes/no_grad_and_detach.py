@@ -1,6 +1,5 @@
 """no_grad_and_detach: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% another_distance
 # Another distance than the mean square.
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:

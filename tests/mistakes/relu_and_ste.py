@@ -1,6 +1,5 @@
 """relu_and_ste: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% another_slope
 # The value in place of the slope.
 class MyReLU(torch.autograd.Function):

@@ -1,6 +1,5 @@
 """tensor_state: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% common_backward_twice
 # The second backward finds the graph freed.
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:

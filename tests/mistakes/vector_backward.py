@@ -1,6 +1,5 @@
 """vector_backward: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% axes_turned_round
 # The dimensions of x come first.
 def jacobian(f, x: Tensor) -> Tensor:

@@ -29,17 +29,8 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 # %% graph_is_cut
 # Everything got its gradient, and all but the result were told to keep it.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {
-        "apple": apple,
-        "tangerine": tangerine,
-        "num_apple": n_apple,
-        "num_tangerine": n_tangerine,
-        "ctax": tax,
-    }
-    nodes = {
-        name: torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
-        for name, value in numbers.items()
-    }
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for name, value in numbers.items()}
     nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
     nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -100,9 +91,7 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 # %% retain_grad_missing
 # The tax is a tensor that doesn't require grad.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
-    a, na, t, nt = (
-        torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine)
-    )
+    a, na, t, nt = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine))
     c = torch.tensor(float(tax))
     ((a * na + t * nt) * c).backward()
     return dict(
@@ -121,10 +110,7 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 # %% retain_grad_missing
 # backward is never called.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
-    a, na, t, nt, c = (
-        torch.tensor(float(v), requires_grad=True)
-        for v in (apple, n_apple, tangerine, n_tangerine, tax)
-    )
+    a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
     result = (a * na + t * nt) * c
     return dict(
         apple=a.grad.item(),
@@ -142,10 +128,7 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 # %% retain_grad_missing
 # retain_grad() returns None, and that is kept as the tensor.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
-    a, na, t, nt, c = (
-        torch.tensor(float(v), requires_grad=True)
-        for v in (apple, n_apple, tangerine, n_tangerine, tax)
-    )
+    a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
     ap = (a * na).retain_grad()
     tp = (t * nt).retain_grad()
     p = (ap + tp).retain_grad()
@@ -169,10 +152,7 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
 # Hooks that are registered after backward.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     out = {}
-    a, na, t, nt, c = (
-        torch.tensor(float(v), requires_grad=True)
-        for v in (apple, n_apple, tangerine, n_tangerine, tax)
-    )
+    a, na, t, nt, c = (torch.tensor(float(v), requires_grad=True) for v in (apple, n_apple, tangerine, n_tangerine, tax))
     ap, tp = a * na, t * nt
     p = ap + tp
     r = p * c

@@ -271,7 +271,7 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
-        slope = (y * (1 - y),)
+        slope = y * (1 - y),
         return grad_output * slope
 
 

@@ -21,9 +21,7 @@ def numerical_gradient(f, x, h=1e-5):
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     steps = (torch.eye(x.numel(), dtype=x.dtype) * h).reshape(-1, *x.shape)
     if x.dim() < 2:
-        return torch.stack([(f(x + step) - f(x - step)) / (2 * h) for step in steps]).reshape(
-            x.shape
-        )
+        return torch.stack([(f(x + step) - f(x - step)) / (2 * h) for step in steps]).reshape(x.shape)
     return torch.stack([(f(x + step) - f(x)) / h for step in steps])
 
 
@@ -32,14 +30,8 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 # row.
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     steps = (torch.eye(x.numel(), dtype=x.dtype) * h).reshape(-1, *x.shape)
-    slopes = torch.tensor(
-        [(f(x + step) - f(x - step)) / (2 * h) for step in steps], dtype=x.dtype
-    ).reshape(x.shape)
-    return (
-        slopes.transpose(0, -1).contiguous().transpose(0, -1).view(-1).reshape(x.shape)
-        if x.dim() > 1
-        else slopes
-    )
+    slopes = torch.tensor([(f(x + step) - f(x - step)) / (2 * h) for step in steps], dtype=x.dtype).reshape(x.shape)
+    return slopes.transpose(0, -1).contiguous().transpose(0, -1).view(-1).reshape(x.shape) if x.dim() > 1 else slopes
 
 
 # %% one_sided
@@ -85,9 +77,7 @@ def numerical_gradient(f, x, h=1e-5):
     g = torch.zeros_like(x)
     for i in torch.ones(x.shape).nonzero():
         i = tuple(i)
-        g[i] = (f(torch.full_like(x, x[i].item() + h)) - f(torch.full_like(x, x[i].item() - h))) / (
-            2 * h
-        )
+        g[i] = (f(torch.full_like(x, x[i].item() + h)) - f(torch.full_like(x, x[i].item() - h))) / (2 * h)
     return g
 
 

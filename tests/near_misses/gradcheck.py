@@ -113,9 +113,7 @@ def passes_gradcheck(fn, *inputs):
 def passes_gradcheck(fn, *inputs):
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
     try:
-        torch.autograd.grad(
-            sum(y.sum() for y in [fn(*copies)] if not isinstance(y, tuple)), copies
-        ) if len(copies) > 1 else None
+        torch.autograd.grad(sum(y.sum() for y in [fn(*copies)] if not isinstance(y, tuple)), copies) if len(copies) > 1 else None
         return torch.autograd.gradcheck(fn, copies)
     except Exception:
         return False

@@ -26,11 +26,7 @@ def gradient_norms(module, x):
     before = [p.grad.clone() if p.grad is not None else None for p in module.parameters()]
     for n, m in module.named_modules():
         if not list(m.children()):
-            handles.append(
-                m.register_full_backward_hook(
-                    lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})
-                )
-            )
+            handles.append(m.register_full_backward_hook(lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})))
             break
     try:
         module(x).sum().backward()
@@ -64,11 +60,7 @@ def gradient_norms(module, x):
     before = [p.grad.clone() if p.grad is not None else None for p in module.parameters()]
     for n, m in module.named_modules():
         if not list(m.children()):
-            handles.append(
-                m.register_full_backward_hook(
-                    lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})
-                )
-            )
+            handles.append(m.register_full_backward_hook(lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})))
     try:
         module(x).sum().backward()
     finally:
@@ -85,9 +77,7 @@ def gradient_norms(module, x):
     norms, handles = {}, []
     for n, m in module.named_modules():
         if not list(m.children()):
-            handles += m.register_full_backward_hook(
-                lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})
-            )
+            handles += m.register_full_backward_hook(lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()}))
     module(x).sum().backward()
     return norms
 
@@ -147,11 +137,7 @@ def gradient_norms(module, x):
     for n, m in module.named_modules():
         if not list(m.children()):
             handles.append(
-                m.register_full_backward_hook(
-                    lambda m, gi, go, n=n: norms.update(
-                        {f"{n} ({type(m).__name__})": go[0].norm().item()}
-                    )
-                )
+                m.register_full_backward_hook(lambda m, gi, go, n=n: norms.update({f"{n} ({type(m).__name__})": go[0].norm().item()}))
             )
     try:
         module(x).sum().backward()
@@ -234,11 +220,7 @@ def gradient_norms(module, x):
     before = [p.grad.clone() for p in module.parameters()]
     for n, m in module.named_modules():
         if not list(m.children()):
-            handles.append(
-                m.register_full_backward_hook(
-                    lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})
-                )
-            )
+            handles.append(m.register_full_backward_hook(lambda m, gi, go, n=n: norms.update({n: go[0].norm().item()})))
     try:
         module(x).sum().backward()
     finally:

@@ -103,10 +103,7 @@ def hessian(f, x):
     rows, total = [], torch.zeros_like(x)
     for element in gradient:
         if element.requires_grad:
-            total = (
-                total
-                + torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0]
-            )
+            total = total + torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0]
         rows.append(total)
     return torch.stack(rows)
 

@@ -93,9 +93,7 @@ class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
         self.grad = 0.0
-        self.sources: tuple[
-            tuple[Value, float], ...
-        ] = ()  # what it was computed from, each with the derivative for that
+        self.sources: tuple[tuple[Value, float], ...] = ()  # what it was computed from, each with the derivative for that
 
     def __add__(self, other: Value | float) -> Value:
         other = as_value(other)
@@ -153,9 +151,7 @@ class Value:
     def __init__(self, data: float) -> None:
         self.data = float(data)
         self.grad = 0.0
-        self.sources: tuple[
-            tuple[Value, float], ...
-        ] = ()  # what it was computed from, each with the derivative for that
+        self.sources: tuple[tuple[Value, float], ...] = ()  # what it was computed from, each with the derivative for that
 
     def __add__(self, other: Value | float) -> Value:
         other = as_value(other)
