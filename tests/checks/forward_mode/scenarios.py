@@ -10,7 +10,7 @@ from grader.worker.scenarios import arrays_in, copied, tensors_in
 
 
 class Operators(TorchDispatchMode):
-    """Notes how many operators of torch run meanwhile, and the elements of the largest result."""
+    """Notes how many elements the largest result of torch's operators has."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -18,11 +18,10 @@ class Operators(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.count, self.largest = 0, 0
+        self.largest = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        self.count += 1
         self.largest = max([self.largest, *(one.numel() for one in tensors_in([result]))])
         return result
 
@@ -36,16 +35,10 @@ def forward_mode_is_on():
     return True
 
 
-# ------------------------------------------------------------------------------------------- Dual
-
-
-def operators_of_dual(student, value, tangent):
-    """How many of torch's operators run while Duals are computed with."""
-    with Operators() as ran:
-        x = student.Dual(value, tangent)
-        for y in ((x * 2 + x / 3 - 1) ** 2, x.exp(), x.log(), x.sin()):
-            _ = y.value, y.tangent
-    return ran.count
+def leave_level(student=None):
+    """Leave the dual level that an earlier call of the student's left entered."""
+    while forward_mode_is_on():
+        forward_ad.exit_dual_level()
 
 
 # ------------------------------------------------------------------- functions of f: how they work
@@ -76,6 +69,7 @@ def watched(student, name, f, count_passes, *arguments):
     tools called; the elements of the largest tensor; how often backward came to f's result, if
     that is counted.
     """
+    leave_level()
     forward, tools, passes = [], set(), []
 
     def seen(*inputs):
@@ -105,6 +99,7 @@ def afterwards(student, name, f, x, v, held, parameters):
     def broken(x):
         raise ArithmeticError
 
+    leave_level()
     x.grad = copied(held)
     for parameter in parameters:
         parameter.grad = torch.ones_like(parameter)
@@ -113,8 +108,7 @@ def afterwards(student, name, f, x, v, held, parameters):
         with contextlib.suppress(ArithmeticError):
             function(g, x, v)
         seen[case] = forward_mode_is_on()
-        if seen[case]:
-            forward_ad.exit_dual_level()
+        leave_level()
     return {
         "level": [case for case, on in seen.items() if on],
         "flags": [x.requires_grad, v.requires_grad],
@@ -128,6 +122,7 @@ def afterwards(student, name, f, x, v, held, parameters):
 
 def pushed(student, x, t):
     """Cube of a dual number: its value and its tangent."""
+    leave_level()
     with forward_ad.dual_level():
         y, tangent = forward_ad.unpack_dual(student.Cube.apply(forward_ad.make_dual(x, t)))
         return copied(y), copied(tangent)
@@ -135,6 +130,7 @@ def pushed(student, x, t):
 
 def pushed_twice(student, x, t, z, u):
     """The tangents of two calls, read when both have returned, and that of Cube of its result."""
+    leave_level()
     with forward_ad.dual_level():
         given = forward_ad.make_dual(x, t), forward_ad.make_dual(z, u)
         first, second = (student.Cube.apply(one) for one in given)
@@ -143,7 +139,7 @@ def pushed_twice(student, x, t, z, u):
 
 
 def transformed(student, x, t):
-    """Gradient and tangent of Cube by torch.func, and the tangent of the gradient."""
+    """Gradient and tangent of Cube by torch.func."""
 
     def total(x):
         return student.Cube.apply(x).sum()
@@ -152,15 +148,6 @@ def transformed(student, x, t):
         "gradient": torch.func.grad(total)(x),
         "tangent": torch.func.jvp(student.Cube.apply, (x,), (t,))[1],
     }
-
-
-def tangent_of_gradient(student, x, t):
-    """The tangent of Cube's gradient: forward over reverse."""
-    x = x.detach().requires_grad_()
-    with forward_ad.dual_level():
-        dual = forward_ad.make_dual(x, t)
-        (gradient,) = torch.autograd.grad(student.Cube.apply(dual).sum(), dual, create_graph=True)
-        return copied(forward_ad.unpack_dual(gradient).tangent)
 
 
 def stashed(student, x, t):

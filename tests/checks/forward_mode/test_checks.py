@@ -95,7 +95,10 @@ def duals(draw: RandomInputs, names: str = "abc", low: float = 0.3) -> Leaves:
 def test_sums_and_differences(student: Student, draw: RandomInputs) -> None:
     """sums and differences add and subtract tangents"""
     judge(student, "a + b", "a - b", "b - a", "-a", "a + b - c", near=1e-6, **duals(draw))
-    assert_not_used(student, ["Dual"], TORCH, "line {line} uses {used}: write Dual in plain Python")
+    for name, line in student.source.names_used("Dual").items():
+        message = "line {line} uses {used}: write Dual in plain Python"
+        facts = {"used": name, "line": line}
+        assert_that(not name.startswith("torch."), message, facts=facts, line=line)
 
 
 @check(points=0.5, about="Dual", at="Dual.__mul__")
@@ -126,7 +129,7 @@ def test_exp_log_and_sin(student: Student, draw: RandomInputs) -> None:
     """exp, log, sin and their tangents are right"""
     leaves = duals(draw)
     judge(student, "b.exp()", "c.exp()", "a.log()", "c.log()", "a.sin()", "b.sin()", **leaves)
-    judge(student, "(a * b).exp()", "(a * c).log()", "(a * b).sin()", "a.sin().exp()", **leaves)
+    judge(student, "a.sin().exp()", "a.exp().log()", "b.exp().sin()", **leaves)
 
 
 @check(points=0.4, about="Dual", at="Dual.__lt__")
@@ -196,6 +199,7 @@ class Asked(InCheck):
         """Require the right result."""
         want = self.truth(f, x, v).detach()
         self.draw.given(f=f, x=x.detach(), v=v)
+        self.student.observe("leave_level")  # that of an earlier call, which has a part of its own
         got = getattr(self.student, self.name)(f, x, v)
         if not near and isinstance(got, Tensor) and got.is_floating_point():
             got = got.to(want.dtype)
@@ -251,7 +255,7 @@ class Asked(InCheck):
                 assert_equal(seen[what], before, message, facts={**function, "what": what})
             message = "{function} leaves the dual level entered after {case}"
             for case in seen["level"]:
-                fail(message, facts={**function, "case": case}, hint=self.name)
+                fail(message, facts={**function, "case": case})
 
     def watched(self, *, passes: bool = False) -> Any:
         """Watch a call with a long x: no matrix, one call of f. Return what was seen."""
@@ -289,7 +293,7 @@ class Asked(InCheck):
 SKEWED = "(x * {a}).sin() * x.sum() + x * {b}"
 """Its Jacobian is not symmetric, for an x of any shape."""
 MAPS = ["x[0] * (x * w).exp() + x * {b}", "x[0] * x.exp() * {a}", SKEWED]
-SURFACE = "(x.sum() * {a}).sin() * {b} + (x ** 3).sum() * x.sum()"
+SURFACE = "((x * {a}).sin() * x.sum()).sum() + (x ** 3).sum()"
 SURFACES = ["(x * w).sum() ** 3 * {a} + x[0] ** 2 * x[1]", "x[0] * x[1] * x[2] * {a}", SURFACE]
 
 J = Asked("jvp", jacobian_times, MAPS, ["w * {a}", "w.detach() * {a}"])
@@ -297,10 +301,10 @@ T = Asked("jvp_by_two_backwards", jacobian_times, MAPS, ["w * {a}", "w.detach() 
 H = Asked("hessian_vector", hessian_times, SURFACES, ["(x * {a}).sum()", "(x * w).sum()"])
 
 test_jvp_of_drawn_functions = J.check(
-    0.5, "jvp returns J v, for a Jacobian that is not symmetric", J.right
+    0.3, "jvp returns J v, for a Jacobian that is not symmetric", J.right
 )
 test_jvp_in_forward_mode = J.check(
-    0.3,
+    0.5,
     "jvp uses forward_ad, and calls f once",
     partial(J.forward, tools=False),
     needs=test_jvp_of_drawn_functions,
@@ -315,15 +319,10 @@ def cube(x: Tensor) -> Tensor:
 
 
 C = under_test("Cube.apply", cube, near={"rtol": 1e-5, "atol": 1e-6}, over=(-2, 2))
-TORCH = ["torch." + name for name in (
-    "tensor", "exp", "sin", "cos", "log", "autograd.forward_ad.dual_level", "func.jvp",
-    "autograd.forward_ad.make_dual", "autograd.grad", "as_tensor", "float64", "Tensor",
-)]  # fmt: skip
-"""What Dual does not need."""
 DIFFERENTIATES = [
     *(f"torch.func.{name}" for name in ("grad", "jvp", "vjp", "jacrev", "jacfwd")),
     *(f"torch.autograd.functional.{name}" for name in ("jvp", "vjp", "jacobian")),
-    *("torch.autograd.grad", "torch.autograd.backward", ".backward", "torch.enable_grad"),
+    *("torch.autograd.grad", "torch.enable_grad", "torch.set_grad_enabled", ".requires_grad_"),
     *(f"torch.autograd.forward_ad.{name}" for name in ("dual_level", "make_dual")),
 ]
 """What differentiates for Cube."""
@@ -351,7 +350,7 @@ def assert_pushed(student: Student, x: Tensor, t: Tensor, says: str, **near: flo
         assert_tensor(tangent, want, says, inputs=inputs, **(near or ROUGH))
 
 
-@check(points=0.5, about="Cube", at="Cube.jvp")
+@check(points=0.45, about="Cube", at="Cube.jvp")
 def test_tangent_of_cube(student: Student, draw: RandomInputs) -> None:
     """jvp returns 3 x² x_tangent"""
     for sign in (1.0, -1.0):
@@ -362,16 +361,16 @@ def test_tangent_of_cube(student: Student, draw: RandomInputs) -> None:
 # --------------------------------------------------------------------------------- the other three
 
 
-test_two_backwards_of_drawn_functions = T.check(0.4, "jvp_by_two_backwards returns J v", T.right)
+test_two_backwards_of_drawn_functions = T.check(0.2, "jvp_by_two_backwards returns J v", T.right)
 test_two_backwards_in_reverse_mode = T.check(
-    0.3,
+    0.5,
     "jvp_by_two_backwards uses reverse mode alone",
     T.reverse,
     needs=test_two_backwards_of_drawn_functions,
 )
-test_hessian_vector_of_drawn_functions = H.check(0.4, "hessian_vector returns H v", H.right)
+test_hessian_vector_of_drawn_functions = H.check(0.3, "hessian_vector returns H v", H.right)
 test_hessian_vector_in_forward_mode = H.check(
-    0.2,
+    0.3,
     "hessian_vector uses forward mode, and makes no matrix",
     partial(H.forward, tools=True),
     needs=test_hessian_vector_of_drawn_functions,
@@ -420,7 +419,10 @@ def test_gradients_of_each_sample(student: Student, draw: RandomInputs) -> None:
 # ------------------------------------------------------------------------------------------- Dual
 
 
-@check(points=0.4, about="Dual", needs=[test_sums_and_differences, test_products])
+SIMPLE = [test_sums_and_differences, test_products, test_quotients]
+
+
+@check(points=0.4, about="Dual", needs=SIMPLE)
 def test_plain_numbers_are_constants(student: Student, draw: RandomInputs) -> None:
     """a plain number on either side is a constant"""
     for number in (draw.integer(2, 9), draw.number(0.3, 3.0), draw.integer(-9, -2)):
@@ -433,60 +435,54 @@ def test_plain_numbers_are_constants(student: Student, draw: RandomInputs) -> No
     assert_that(actual == [2.5, 0.0], message, expected=[2.5, 0.0], actual=actual)
 
 
-@check(
-    points=0.3,
-    about="Dual",
-    needs=[test_sums_and_differences, test_products, test_quotients, test_exp_log_and_sin],
-)
+@check(points=0.3, about="Dual", needs=[*SIMPLE, test_exp_log_and_sin])
 def test_long_expressions(student: Student, draw: RandomInputs) -> None:
-    """long expressions are right, in plain Python"""
+    """long expressions are right"""
     texts = (
         "(a * b).sin() / (a + c * c).log() - (b / a).exp() * c",
-        "((a * a + 1).log() * b - c).sin() * a / (b - 3) + 2 / c",
+        "((a * a + b).log() * b - c).sin() * a / (b - a) + c / (a * b)",
     )
     judge(student, *texts, **duals(draw))
     judge(student, texts[0], a=(2, 1), b=(3, 0), c=(1.5, 0))
-    ran = student.observe("operators_of_dual", draw.number(0.5, 2.0), 1.5)
-    assert_that(ran == 0, "torch ran while Duals were computed with: write plain Python")
 
 
 # --------------------------------------------------------------------------- Jacobians and Hessians
 
 
 test_jvp_of_constants = J.check(
-    0.2, "jvp gives zeros if f does not depend on x", J.zeros, needs=test_jvp_of_drawn_functions
+    0.2, "jvp gives zeros if f does not depend on x", J.zeros, needs=test_jvp_in_forward_mode
 )
 test_jvp_for_all_tensors = J.check(
     0.3, "jvp is exact, for every shape and dtype", J.exact, J.shapes,
-    needs=test_jvp_of_drawn_functions,
+    needs=test_jvp_in_forward_mode,
 )  # fmt: skip
 test_jvp_leaves_everything = J.check(
     0.2, "jvp changes neither x, v nor .grad, and leaves the level", J.leaves,
-    needs=test_jvp_of_drawn_functions,
+    needs=test_jvp_in_forward_mode,
 )  # fmt: skip
 test_two_backwards_of_constants = T.check(
     0.1, "jvp_by_two_backwards gives zeros where it should", T.zeros,
-    needs=test_two_backwards_of_drawn_functions,
+    needs=test_two_backwards_in_reverse_mode,
 )  # fmt: skip
 test_two_backwards_for_all_tensors = T.check(
     0.1, "jvp_by_two_backwards works for every shape and dtype", T.exact, T.shapes,
-    needs=test_two_backwards_of_drawn_functions,
+    needs=test_two_backwards_in_reverse_mode,
 )  # fmt: skip
 test_two_backwards_leave_everything = T.check(
     0.1, "jvp_by_two_backwards changes neither x, v nor .grad", T.leaves,
-    needs=test_two_backwards_of_drawn_functions,
+    needs=test_two_backwards_in_reverse_mode,
 )  # fmt: skip
 test_hessian_vector_of_lines = H.check(
     0.2, "hessian_vector gives zeros if f is linear", H.zeros,
-    needs=test_hessian_vector_of_drawn_functions,
+    needs=test_hessian_vector_in_forward_mode,
 )  # fmt: skip
 test_hessian_vector_for_all_tensors = H.check(
     0.1, "hessian_vector works for every shape and dtype", H.exact, H.shapes,
-    needs=test_hessian_vector_of_drawn_functions,
+    needs=test_hessian_vector_in_forward_mode,
 )  # fmt: skip
 test_hessian_vector_leaves_everything = H.check(
     0.1, "hessian_vector changes neither x, v nor .grad", H.leaves,
-    needs=test_hessian_vector_of_drawn_functions,
+    needs=test_hessian_vector_in_forward_mode,
 )  # fmt: skip
 
 
@@ -501,35 +497,35 @@ def test_cube_in_torch_func(student: Student, draw: RandomInputs) -> None:
     """torch.func.grad and torch.func.jvp take Cube"""
     x, t = draw.given(x=draw.tensor(3), t=draw.tensor(3))
     seen = student.observe("transformed", x, t)
-    wants = {"gradient": 3 * x**2, "tangent": 3 * x**2 * t}
-    for what, want in wants.items():
+    for what, want in (("gradient", 3 * x**2), ("tangent", 3 * x**2 * t)):
         message = "the {what} by torch.func is wrong"
         assert_tensor(seen[what], want, message, facts={"what": what}, **ROUGH)
 
 
-@check(points=0.2, about="Cube", needs=[GRADIENT, TANGENT])
-def test_cube_of_all_tensors(student: Student, draw: RandomInputs) -> None:
-    """Cube works for every shape and dtype, in both modes"""
-    C.every_shape()
-    C.strided()
-    C.empty()
+test_gradient_of_all_tensors = C.check(
+    0.15,
+    "the gradient is right for every shape, dtype and call",
+    partial(C.every_shape, dtypes=[torch.float64, F32]),
+    C.strided,
+    C.empty,
+    C.linear,
+    C.calls_apart,
+    needs=GRADIENT,
+    at="Cube.backward",
+)
+
+
+@check(points=0.2, about="Cube", at="Cube.jvp", needs=TANGENT)
+def test_tangent_of_all_tensors(student: Student, draw: RandomInputs) -> None:
+    """the tangent is right for every shape, dtype and call"""
     for x in (
-        draw.tensor(), draw.tensor(2, 3), draw.tensor(0, 2), draw.noncontiguous(3, 4),
+        *(draw.tensor(*shape) for shape in ((), (2, 3), (0, 2))),
+        draw.noncontiguous(3, 4),
         draw.tensor(3, dtype=F32),
-    ):  # fmt: skip
+    ):
         t = draw.tensor(*x.shape, dtype=x.dtype)
         near = {"rtol": 1e-5, "atol": 1e-5} if x.dtype is F32 else EXACT
         assert_pushed(student, x, t, "the tangent is wrong for this x", **near)
-    x, v = draw.tensor(3, dtype=F32, requires_grad=True), draw.tensor(3, dtype=F32)
-    C.gradient(x, v, says="the gradient is wrong in float32", rtol=1e-5, atol=1e-5)
-
-
-@check(points=0.15, about="Cube", needs=[GRADIENT, TANGENT])
-def test_calls_of_cube(student: Student, draw: RandomInputs) -> None:
-    """calls of Cube do not affect each other"""
-    C.calls_apart()
-    C.nested()
-    C.linear()
     x, t, z, u = draw.given(**{name: draw.tensor(3, low=0.3, high=1.5) for name in "xtzu"})
     first, second, third = student.observe("pushed_twice", x, t, z, u)
     for which, got, want in (
@@ -541,18 +537,16 @@ def test_calls_of_cube(student: Student, draw: RandomInputs) -> None:
         assert_tensor(got, want, message, facts={"which": which}, **ROUGH)
 
 
-@check(points=0.15, about="Cube", at="Cube.backward", needs=[GRADIENT, TANGENT])
-def test_gradient_of_cube_has_derivatives(student: Student, draw: RandomInputs) -> None:
-    """Cube's gradient can be differentiated in both modes"""
-    C.second_derivative()
-    x, t = draw.given(x=draw.tensor(3), t=draw.tensor(3))
-    got = student.observe("tangent_of_gradient", x, t)
-    message = "the tangent of Cube's gradient is wrong: hessian_vector would be wrong"
-    assert_that(got is not None, message, expected=6 * x * t, actual=got)
-    assert_tensor(got, 6 * x * t, message, **ROUGH)
+test_second_derivative_of_cube = C.check(
+    0.2,
+    "backward can itself be differentiated",
+    C.second_derivative,
+    needs=GRADIENT,
+    at="Cube.backward",
+)
 
 
-@check(points=0.25, about="Cube", at="Cube.setup_context", needs=[GRADIENT, TANGENT])
+@check(points=0.25, about="Cube", at="Cube.setup_context", needs=GRADIENT)
 def test_cube_saves_with_ctx(student: Student, draw: RandomInputs) -> None:
     """what backward and jvp need is saved by ctx's methods"""
     C.saves()
@@ -605,7 +599,7 @@ def test_vmap_along_other_dimensions(student: Student, draw: RandomInputs) -> No
 EACH = test_gradients_of_each_sample
 
 
-@check(points=0.2, about="per_sample_gradients", needs=EACH)
+@check(points=0.3, about="per_sample_gradients", needs=EACH)
 def test_loss_is_called_once(student: Student, draw: RandomInputs) -> None:
     """per_sample_gradients calls loss once for all samples"""
     loss = formula("((w * x).sum() - y) ** 2", "w x y")
@@ -615,7 +609,7 @@ def test_loss_is_called_once(student: Student, draw: RandomInputs) -> None:
     assert_that(seen["calls"] == 1, message, facts={"calls": seen["calls"]})
 
 
-@check(points=0.2, about="per_sample_gradients", needs=EACH)
+@check(points=0.15, about="per_sample_gradients", needs=test_loss_is_called_once)
 def test_one_parameter_or_one_sample(student: Student, draw: RandomInputs) -> None:
     """one parameter and one sample work, too"""
     first, second, third = LOSSES
@@ -624,7 +618,7 @@ def test_one_parameter_or_one_sample(student: Student, draw: RandomInputs) -> No
     assert_gradients(student, draw, second, 2)
 
 
-@check(points=0.2, about="per_sample_gradients", needs=EACH)
+@check(points=0.15, about="per_sample_gradients", needs=test_loss_is_called_once)
 def test_gradients_in_single_precision(student: Student, draw: RandomInputs) -> None:
     """float32 works, and parameters that require grad"""
     first, second, _ = LOSSES
