@@ -905,3 +905,111 @@ def per_sample_gradients(loss, parameters, xs, ys):
     in_dims = (None,) * len(parameters) + (0, 0)
     found = torch.func.vmap(gradients, in_dims)(*parameters, xs, ys)
     return tuple(one / len(xs) for one in found)
+
+
+# %% vectors_only
+# A dot product.
+def jvp_by_two_backwards(f, x, v):
+    x = x.detach().requires_grad_()
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros_like(y)
+    u = torch.zeros_like(y, requires_grad=True)
+    (gradient,) = torch.autograd.grad(y, x, u, create_graph=True, materialize_grads=True)
+    if not gradient.requires_grad:
+        return torch.zeros_like(y)
+    return torch.autograd.grad(torch.dot(gradient, v), u, materialize_grads=True)[0]
+
+
+# %% requires_grad_switched_on
+# The caller's x gets a flag.
+def jvp_by_two_backwards(f, x, v):
+    x.requires_grad_()
+    y = f(x)
+    u = torch.zeros_like(y, requires_grad=True)
+    if not y.requires_grad:
+        return torch.zeros_like(y)
+    (gradient,) = torch.autograd.grad(y, x, u, create_graph=True, materialize_grads=True)
+    if not gradient.requires_grad:
+        return torch.zeros_like(y)
+    return torch.autograd.grad(gradient, u, v, materialize_grads=True)[0]
+
+
+# %% requires_grad_switched_on
+# The same here.
+def hessian_vector(f, x, v):
+    x.requires_grad_()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        (gradient,) = torch.autograd.grad(f(dual), dual)
+        value, tangent = forward_ad.unpack_dual(gradient)
+    return torch.zeros_like(value) if tangent is None else tangent
+
+
+# %% writes_to_grad
+# backward() reaches every leaf, also those inside f.
+def hessian_vector(f, x, v):
+    x = x.detach().requires_grad_()
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        dual.retain_grad()
+        f(dual).backward()
+        value, tangent = forward_ad.unpack_dual(dual.grad)
+    return torch.zeros_like(value) if tangent is None else tangent
+
+
+# %% common_rounded_to_float32
+# The tangent is rounded.
+def jvp(f, x, v):
+    with forward_ad.dual_level():
+        y = f(forward_ad.make_dual(x, v.float().to(v.dtype)))
+        value, tangent = forward_ad.unpack_dual(y)
+    return torch.zeros_like(value) if tangent is None else tangent.float().to(tangent.dtype)
+
+
+# %% common_rounded_to_float32
+# The samples are rounded.
+def per_sample_gradients(loss, parameters, xs, ys):
+    gradients = torch.func.grad(loss, argnums=tuple(range(len(parameters))))
+    in_dims = (None,) * len(parameters) + (0, 0)
+    found = torch.func.vmap(gradients, in_dims)(*parameters, xs, ys)
+    return tuple(one.float().to(one.dtype) for one in found)
+
+
+# %% tangent_flattened
+# A vector, whatever x's shape.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def jvp(ctx, x_tangent):
+        (x,) = ctx.saved_tensors
+        return (x_tangent * 3 * x**2).reshape(-1)
+
+
+# %% tangent_kept_between_calls
+# The input is an attribute of the class.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        (Cube.x,) = inputs
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 3 * Cube.x**2
+
+    @staticmethod
+    def jvp(ctx, x_tangent):
+        return x_tangent * 3 * Cube.x**2
+
+
+# %% tangents_of_a_difference_added
+# The tangents of a difference are added.
+class Dual:
+    ...
+
+    def __sub__(self, other):
+        other = as_dual(other)
+        return Dual(self.value - other.value, self.tangent + other.tangent)

@@ -560,7 +560,7 @@ def test_cube_saves_with_ctx(student: Student, draw: RandomInputs) -> None:
 # the bonus
 
 
-@check(points=0.5, about="Cube", at="Cube.vmap", bonus=True, needs=GRADIENT)
+@check(points=0.5, about="Cube", at="Cube.vmap", bonus=True, needs=test_cube_in_torch_func)
 def test_vmap_along_the_first_dimension(student: Student, draw: RandomInputs) -> None:
     """vmap works along dimension 0, by a rule of your own"""
     message = "generate_vmap_rule is set, so torch writes the rule; write vmap yourself"
@@ -580,7 +580,7 @@ def assert_mapped(student: Student, x: Tensor, places: list[int], t: Tensor | No
 
 @check(
     points=0.5, about="Cube", at="Cube.vmap", bonus=True,
-    needs=[test_vmap_along_the_first_dimension, TANGENT],
+    needs=test_vmap_along_the_first_dimension,
 )  # fmt: skip
 def test_vmap_along_other_dimensions(student: Student, draw: RandomInputs) -> None:
     """vmap works along any dimension, and with jvp"""
