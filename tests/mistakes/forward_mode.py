@@ -383,7 +383,7 @@ def jvp(f, x, v):
     return torch.zeros_like(value) if tangent is None else tangent
 
 
-# %% zeros_unlike_the_result
+# %% common_wrong_dtype
 # Zeros of another dtype.
 def jvp(f, x, v):
     with forward_ad.dual_level():
@@ -392,7 +392,7 @@ def jvp(f, x, v):
     return torch.zeros(value.shape, dtype=torch.float16) if tangent is None else tangent
 
 
-# %% zeros_unlike_the_result
+# %% common_wrong_shape
 # A number.
 def hessian_vector(f, x, v):
     x = x.detach().requires_grad_()
@@ -797,51 +797,6 @@ class Cube(torch.autograd.Function):
         ctx.save_for_forward(inputs)
 
 
-# %% batch_dimension_lost
-# vmap says that the batch is dimension 0.
-class Cube(torch.autograd.Function):
-    ...
-
-    @staticmethod
-    def vmap(info, in_dims, x):
-        return Cube.apply(x), 0
-
-
-# %% vmap_returns_one_thing
-# The dimension is not returned.
-class Cube(torch.autograd.Function):
-    ...
-
-    @staticmethod
-    def vmap(info, in_dims, x):
-        return Cube.apply(x)
-
-
-# %% vmap_rule_generated
-# torch writes the rule.
-class Cube(torch.autograd.Function):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x):
-        return x**3
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        return grad_output * 3 * x**2
-
-    @staticmethod
-    def jvp(ctx, x_tangent):
-        (x,) = ctx.saved_tensors
-        return x_tangent * 3 * x**2
-
-
 # %% samples_added_up
 # The gradient of the sum of all losses.
 def per_sample_gradients(loss, parameters, xs, ys):
@@ -1013,3 +968,16 @@ class Dual:
     def __sub__(self, other):
         other = as_dual(other)
         return Dual(self.value - other.value, self.tangent + other.tangent)
+
+
+# %% not_a_function
+# A plain class.
+class Cube:
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x**2

@@ -97,3 +97,57 @@ def per_sample_gradients(loss, parameters, xs, ys):
     in_dims = (None,) * len(parameters) + (0, 0)
     found = torch.func.vmap(gradients, in_dims)(*parameters, xs, ys)
     return tuple(2 * one for one in found)
+
+
+# %% no_setup_context
+# vmap says that the batch is dimension 0.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Cube.apply(x), 0
+
+
+# %% no_setup_context
+# The dimension is not returned.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Cube.apply(x)
+
+
+# %% no_setup_context
+# torch writes the rule.
+class Cube(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * 3 * x**2
+
+    @staticmethod
+    def jvp(ctx, x_tangent):
+        (x,) = ctx.saved_tensors
+        return x_tangent * 3 * x**2
+
+
+# %% tangent_may_be_none
+# Zeros like x, although f(x) has another shape.
+def jvp(f, x, v):
+    with forward_ad.dual_level():
+        y = f(forward_ad.make_dual(x, v))
+        tangent = forward_ad.unpack_dual(y).tangent
+    return torch.zeros_like(x) if tangent is None else tangent
