@@ -71,21 +71,21 @@ class Dual:
         return self._of(math.sin(self.value), (math.cos(self.value), self))
 
 
-# %% dataclass
-# A frozen dataclass.
-import dataclasses
+# %% total_ordering
+# Two of the comparisons make the others.
 import functools
 
 
 @functools.total_ordering
-@dataclasses.dataclass(frozen=True, eq=False)
 class Dual:
-    value: float
-    tangent: float = 0.0
+    __slots__ = ("tangent", "value")
+
+    def __init__(self, value, tangent=0.0):
+        self.value, self.tangent = value, tangent
 
     def __add__(self, other):
         match other:
-            case Dual(value, tangent):
+            case Dual(value=value, tangent=tangent):
                 return Dual(self.value + value, self.tangent + tangent)
             case _:
                 return Dual(self.value + other, self.tangent)
@@ -103,7 +103,7 @@ class Dual:
 
     def __mul__(self, other):
         match other:
-            case Dual(value, tangent):
+            case Dual(value=value, tangent=tangent):
                 return Dual(self.value * value, self.tangent * value + self.value * tangent)
             case _:
                 return Dual(self.value * other, self.tangent * other)
@@ -249,3 +249,23 @@ def per_sample_gradients(loss, parameters, xs, ys):
         return torch.func.vmap(lambda x, y: loss(*parameters, x, y))(xs, ys)
 
     return list(torch.func.jacrev(losses, argnums=tuple(range(len(parameters))))(*parameters))
+
+
+# %% samples_mapped_one_by_one
+# vmap as a loop, along any dimension.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        samples = [Cube.apply(one) for one in x.unbind(in_dims[0])]
+        return torch.stack(samples), 0
+
+
+# %% a_pass_for_each_loss
+# The losses of all samples at once, and a backward pass for each.
+def per_sample_gradients(loss, parameters, xs, ys):
+    leaves = [one.detach().requires_grad_() for one in parameters]
+    losses = torch.func.vmap(loss, (None,) * len(leaves) + (0, 0))(*leaves, xs, ys)
+    rows = [torch.autograd.grad(one, leaves, retain_graph=True) for one in losses]
+    return tuple(torch.stack(found) for found in zip(*rows))

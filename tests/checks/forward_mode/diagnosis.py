@@ -94,4 +94,5 @@ def create_graph_missing(failure: Failure, student: Student) -> Facts | None:
 def first_parameter_only(failure: Failure, student: Student) -> Facts | None:
     """One tensor, or a tuple of one, came back where there are several parameters."""
     texts = ("is promised", "elements, expected")
-    return {} if any(text in failure.message for text in texts) and failure.actual else None
+    told = any(text in failure.message for text in texts)
+    return {} if told and failure.actual is not None else None
