@@ -39,7 +39,11 @@ class Dual:
         return Dual(self.value + other.value, self.tangent + other.tangent)
         # end solution
 
-    __radd__ = __add__
+    def __radd__(self, other: float) -> Dual:
+        """Return other + self, for a plain number other."""
+        # solution
+        return self + other
+        # end solution
 
     def __neg__(self) -> Dual:
         """Return -self."""
@@ -67,7 +71,11 @@ class Dual:
         return Dual(self.value * other.value, tangent)
         # end solution
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: float) -> Dual:
+        """Return other * self, for a plain number other."""
+        # solution
+        return self * other
+        # end solution
 
     def __truediv__(self, other: Dual | float) -> Dual:
         """Return self / other."""

@@ -51,7 +51,9 @@ def truth(text: str, leaves: Leaves) -> tuple[float, float]:
     result = eval(text, {}, names)
     found = torch.autograd.grad(result, [*names.values()], allow_unused=True)
     pairs = zip(found, leaves.values(), strict=True)
-    return float(result), sum(float(slope or 0.0) * tangent for slope, (_, tangent) in pairs)
+    return float(result.detach()), sum(
+        float(slope or 0.0) * tangent for slope, (_, tangent) in pairs
+    )
 
 
 def judge(student: Student, *texts: str, near: float = 1e-8, **leaves: tuple[float, float]) -> None:
