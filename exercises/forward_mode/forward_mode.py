@@ -33,7 +33,9 @@ class Dual:
         """Return self + other."""
         raise NotImplementedError
 
-    __radd__ = __add__
+    def __radd__(self, other: float) -> Dual:
+        """Return other + self, for a plain number other."""
+        raise NotImplementedError
 
     def __neg__(self) -> Dual:
         """Return -self."""
@@ -51,7 +53,9 @@ class Dual:
         """Return self * other."""
         raise NotImplementedError
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: float) -> Dual:
+        """Return other * self, for a plain number other."""
+        raise NotImplementedError
 
     def __truediv__(self, other: Dual | float) -> Dual:
         """Return self / other."""
