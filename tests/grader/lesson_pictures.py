@@ -103,6 +103,12 @@ def own_node() -> str:
     return graph(y.sum(), x=x, y=y)
 
 
+def repeated() -> str:
+    row, matrix = leaf([1.0, 2.0]), torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    product = row.expand(3, 2) * matrix
+    return graph(product.sum(), row=row, product=product)
+
+
 def twice() -> str:
     x = leaf(5.0)
     z = torch.log(x**3)
@@ -263,6 +269,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "custom_functions": shopping,
     "custom_sigmoid": own_node,
     "relu_and_ste": declared_slopes,
+    "broadcasting": repeated,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
     "forward_mode": tangent_at_2,

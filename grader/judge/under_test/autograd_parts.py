@@ -62,7 +62,7 @@ class UnderTest(FunctionParts):
         draw = self.draw
         a, b = draw.integer(1, 9), draw.integer(1, 9)
         balanced = [0.0] * (v.numel() - 3) + [a, -b, b - a]
-        self.gradient(*inputs, torch.tensor(balanced, dtype=v.dtype), says="balanced")
+        self.gradient(*inputs, torch.tensor(balanced, dtype=v.dtype).view(v.shape), says="balanced")
         if kept is not None:
             _twice(kept, v)
 

@@ -1,0 +1,131 @@
+"""broadcasting: rules that recognize mistakes by what the student's code does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.authoring import (
+    Failure,
+    LessonRule,
+    Student,
+    rule,
+    same,
+    value_and_gradients,
+    value_rule,
+)
+
+Facts = dict[str, Any]
+Shape = tuple[int, ...]
+PROBES: list[tuple[Shape, Shape]] = [
+    ((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 3, 4), (3, 1)), ((3, 4), (3, 4)), ((2, 2, 2), (2,)),
+    ((3, 4), (1, 4)),
+]  # fmt: skip
+
+
+def leading(gradient: Tensor, shape: Shape) -> list[int]:
+    return [*range(gradient.dim() - len(shape))]
+
+
+def ones(gradient: Tensor, shape: Shape) -> list[int]:
+    """The dimensions of the gradient in which shape has size 1."""
+    return [k for k, size in enumerate(shape, gradient.dim() - len(shape)) if size == 1]
+
+
+def total(gradient: Tensor, dims: list[int], *, keepdim: bool = False) -> Tensor:
+    return gradient.sum(dims, keepdim=keepdim) if dims else gradient
+
+
+def right(gradient: Tensor, shape: Shape) -> Tensor:
+    return gradient.sum_to_size(shape)
+
+
+def summed_as(wrong: Callable[[Tensor, Shape], Tensor]) -> LessonRule:
+    """Return a rule that recognizes a sum_to which always returns what ``wrong`` returns."""
+
+    @value_rule
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        facts = None
+        for wide, shape in PROBES:
+            gradient = failure.draw.tensor(*wide)
+            got, want = student.sum_to(gradient.clone(), shape), wrong(gradient, shape)
+            if not same(got, want):
+                return None
+            if facts is None and not same(got, right(gradient, shape)):
+                facts = {"from": str(wide), "to": str(shape), "got": str(tuple(got.shape))}
+        return facts
+
+    return recognize
+
+
+def from_the_left(gradient: Tensor, shape: Shape) -> Tensor:
+    while gradient.dim() > len(shape):
+        gradient = gradient.sum(-1)
+    return total(gradient, ones(gradient, shape), keepdim=True)
+
+
+def first_ones(gradient: Tensor, shape: Shape) -> Tensor:
+    for _ in leading(gradient, shape):
+        gradient = gradient[0]
+    for dim in ones(gradient, shape):
+        gradient = gradient.narrow(dim, 0, 1)
+    return gradient
+
+
+def averaged(gradient: Tensor, shape: Shape) -> Tensor:
+    return right(gradient, shape) * (torch.Size(shape).numel() / gradient.numel())
+
+
+def all_summed(gradient: Tensor, shape: Shape) -> Tensor:
+    return gradient if gradient.shape == shape else gradient.sum().expand(shape)
+
+
+def summed_if_empty(gradient: Tensor, shape: Shape) -> Tensor:
+    found = right(gradient, shape)
+    return gradient.sum().expand(shape) if gradient.shape == shape else found
+
+
+def both(gradient: Tensor, shape: Shape) -> list[int]:
+    return leading(gradient, shape) + ones(gradient, shape)
+
+
+nothing_summed = summed_as(lambda g, shape: g)
+size_one_forgotten = summed_as(lambda g, shape: total(g, leading(g, shape)))
+leading_forgotten = summed_as(lambda g, shape: total(g, ones(g, shape), keepdim=True))
+keepdim_forgotten = summed_as(lambda g, shape: total(g, both(g, shape)))
+lacking_dimensions_kept = summed_as(lambda g, shape: total(g, both(g, shape), keepdim=True))
+matched_from_the_left = summed_as(from_the_left)
+mean_in_place_of_sum = summed_as(averaged)
+one_repetition_taken = summed_as(first_ones)
+everything_summed = summed_as(all_summed)
+empty_list_of_dimensions = summed_as(summed_if_empty)
+
+
+@rule
+def bias_summed_over_one_dimension(failure: Failure, student: Student) -> Facts | None:
+    """What backward returned for b lacks the first of several batch dimensions."""
+    x, b, shape = failure.inputs.get("x"), failure.inputs.get("b"), failure.facts.get("shape")
+    if failure.facts.get("which") != "b" or not isinstance(x, Tensor) or not isinstance(b, Tensor):
+        return None
+    whole = (*x.shape[:-1], *b.shape)
+    return {"whole": str(whole), "shape": shape} if shape == str(whole[1:]) else None
+
+
+@value_rule
+def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
+    """The same gradient for another incoming gradient."""
+    names = {"Scale": ["row", "matrix"], "Affine": ["x", "w", "b"]}[failure.about]
+    given = [failure.inputs.get(name) for name in names]
+    v = failure.inputs.get("v")
+    if not isinstance(v, Tensor) or not all(isinstance(one, Tensor) for one in given):
+        return None
+    apply = getattr(student, failure.about).apply
+    _, found = value_and_gradients(apply, given, v)
+    _, again = value_and_gradients(apply, given, -3 * v)
+    for which, got, other in zip(names, found, again, strict=True):
+        if isinstance(got, Tensor) and got.any() and same(got, other):
+            return {"which": which, "got": got}
+    return None
