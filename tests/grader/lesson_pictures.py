@@ -213,6 +213,21 @@ def smooth_maximum() -> str:
     )
 
 
+def tangent_at_2() -> str:
+    """Draw x² + 3/x, and its tangent at 2: the value 5.5, the slope 3.25."""
+    xs = [k / 50 for k in range(25, 201)]
+    return plot(
+        [
+            ("f", [(x, x**2 + 3 / x) for x in xs]),
+            ("tangent", [(x, 5.5 + 3.25 * (x - 2)) for x in xs]),
+        ],
+        x_ticks=[(k, str(k)) for k in (1, 2, 3, 4)],
+        y_ticks=[(0, "0"), (5.5, "5.5"), (10, "10"), (15, "15")],
+        x_name="x",
+        y_name="f(x)",
+    )
+
+
 def plot(
     curves: Iterable[Curve],
     *,
@@ -283,6 +298,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "in_place": two_factors,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
+    "forward_mode": tangent_at_2,
     "hooks": hooked,
     "tiny_autograd": neuron,
 }
