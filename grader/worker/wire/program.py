@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "blend": cast(Any, Blend).apply,
     "cat": lambda *parts: torch.cat(parts),
     "stack": lambda *parts: torch.stack(parts),
+    "dropout": torch.nn.functional.dropout,
     "softplus": torch.nn.functional.softplus,
     "where_positive": lambda c, a, b: torch.where(c > 0, a, b),
 }
@@ -224,6 +225,12 @@ def program(
     code = getattr(function, "__code__", None)
     names = code.co_varnames[: code.co_argcount][: len(symbols)] if code else ()
     return Program(inputs, parameters, recorder.steps, outputs, single, names)
+
+
+def run_within(manager: Any, function: Any, /, *args: Any) -> Any:
+    """Return what a function returns for these arguments inside of a context manager."""
+    with manager:
+        return function(*args)
 
 
 def run_chain(formulas: Sequence[str], times: int, /, **names: Any) -> list[Any]:
