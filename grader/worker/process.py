@@ -40,7 +40,7 @@ from grader.worker.wire.frames import (
     limit_values,
     read_frame,
 )
-from grader.worker.wire.program import run_chain, run_within
+from grader.worker.wire.program import run_apart, run_chain, run_within
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Builder, Encoder, Strided, Value, cut, flat_of, shortened
 
@@ -394,7 +394,7 @@ class Objects:
                 elif kind == "chain":
                     known[step.out] = run_chain(*args, **kwargs)
                 elif kind == "within":
-                    known[step.out] = run_within(*args)
+                    known[step.out] = run_apart(run_within, *args)
                 elif kind == "get":
                     known[step.out] = getattr(args[0], name)
                 elif kind == "set":

@@ -25,7 +25,7 @@ from torch.overrides import resolve_name
 
 from grader.core.errors import MissingName
 from grader.judge.remote.workers import WorkerProcess
-from grader.worker.wire.program import Program, define_operators, run_chain, run_within
+from grader.worker.wire.program import Program, define_operators, run_apart, run_chain, run_within
 from grader.worker.wire.values import ObjectRef, Opaque, StudentRef, leaves, walk
 
 if TYPE_CHECKING:
@@ -344,11 +344,12 @@ def chain(formulas: Sequence[str], times: int, /, **names: Any) -> Any:
 
 def within(manager: Any, function: Callable[..., Any], *args: Any) -> Any:
     """Return what a function, such as a program, returns for these arguments inside of a context
-    manager. If this is an object of the student's, that is one step in the worker.
+    manager, in a thread of its own, where modes that it leaves on end. If it is an object of the
+    student's, that is one step in the worker.
     """
     remote = objects_in([manager, function, args])
     if not remote:
-        return run_within(manager, function, *args)
+        return run_apart(run_within, manager, function, *args)
     return remote[0]._session.step("within", "", (manager, function, *args))
 
 

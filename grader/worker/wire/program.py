@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -231,6 +232,19 @@ def run_within(manager: Any, function: Any, /, *args: Any) -> Any:
     """Return what a function returns for these arguments inside of a context manager."""
     with manager:
         return function(*args)
+
+
+def run_apart(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a function returns in a thread of its own: a mode of torch's that it leaves on
+    ends there.
+    """
+
+    def run(grad: bool) -> Any:
+        with torch.set_grad_enabled(grad):
+            return function(*args)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run, torch.is_grad_enabled()).result()
 
 
 def run_chain(formulas: Sequence[str], times: int, /, **names: Any) -> list[Any]:
