@@ -4,6 +4,7 @@ import gc
 import os
 import tempfile
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -48,11 +49,11 @@ def long_run(student, x, steps, held):
 
     def f(x):
         for _ in range(steps):
-            x = (x * 0.5).tanh()
+            x = x.tanh()
         return x
 
     x.grad = held
-    found, y = student.saved_bytes(f, x), (x * 0.5).tanh()
+    found, y = student.saved_bytes(f, x), x.tanh()
     (slope,) = torch.autograd.grad(y.sum(), x)
     return {
         "found": found,
@@ -65,17 +66,23 @@ def long_run(student, x, steps, held):
 # ----------------------------------------------------------------------------- context managers
 
 
+def apart(function, *args):
+    """What a function returns in a thread of its own, where hooks that it leaves behind end."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *args).result()
+
+
 def kept_inside(student, dtype, x, v):
-    """The gradient of 2 * sin(x), the sine taken inside of saved_as; how many bytes of tensors
+    """The gradient of sin(2 * x), the sine taken inside of saved_as; how many bytes of tensors
     there are more meanwhile, and whether the argument of the sine still uses its memory.
     """
     places, before = [], tensors_alive()
-    known = {id(one) for one in before}
-    manager = student.saved_as(dtype)
-    with manager:
-        h = Placed.apply(x * 2, places)
-        y = h.sin()
-    del h
+
+    def inside():
+        with student.saved_as(dtype):
+            return Placed.apply(x * 2, places).sin()
+
+    known, y = {id(one) for one in before}, apart(inside)
     more = [one for one in tensors_alive() if id(one) not in known and one is not y]
     sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in more}
     in_full = in_use(places) > 0
@@ -83,15 +90,19 @@ def kept_inside(student, dtype, x, v):
     return {"gradient": x.grad, "bytes": sum(sizes.values()), "in_full": in_full}
 
 
-def after_an_exception(student, dtype, x, v):
-    """The gradient of exp(2 * x), computed after a with block that raised."""
-    try:
-        with student.saved_as(dtype):
-            raise LookupError
-    except LookupError:
-        pass
-    (x * 2).exp().backward(v)
-    return x.grad
+def after_a_block(student, dtype, f, x, v, raises):
+    """The gradient of f(x), computed after a with block, which raised or did not."""
+
+    def both():
+        try:
+            with student.saved_as(dtype):
+                if raises:
+                    raise LookupError
+        except LookupError:
+            pass
+        return f(x)
+
+    return torch.autograd.grad(apart(both), x, v)[0]
 
 
 def in_files(student, x, v):
@@ -101,8 +112,12 @@ def in_files(student, x, v):
     """
     places, gradients, sizes = [], [], []
     with tempfile.TemporaryDirectory() as folder:
-        with student.saved_in(folder):
-            y = x * Placed.apply(x * 2, places).sin().tanh()
+
+        def inside():
+            with student.saved_in(folder):
+                return x * Placed.apply(x * 2, places).sin().tanh()
+
+        y = apart(inside)
         alive = in_use(places)
         for _ in range(2):
             sizes.append(sum(one.stat().st_size for one in os.scandir(folder)))
