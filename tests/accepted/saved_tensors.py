@@ -206,9 +206,10 @@ class Lazy(torch.autograd.Function):
             torch.random.set_rng_state(ctx.state)
             y = ctx.f(*xs)
         leaves = leaves_of(y)
-        grads = torch.autograd.grad(y, leaves, v)
+        grads = torch.autograd.grad(y, leaves, v, allow_unused=True)
         for leaf, grad in zip(leaves, grads):
-            leaf.grad = grad if leaf.grad is None else leaf.grad + grad
+            if grad is not None:
+                leaf.grad = grad if leaf.grad is None else leaf.grad + grad
         return None, None, *(x.grad for x in xs)
 
 

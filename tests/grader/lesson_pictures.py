@@ -110,6 +110,13 @@ def twice() -> str:
     return graph(gradient, x=x, gradient=gradient)
 
 
+def kept() -> str:
+    x = leaf([1.0, 2.0, 3.0])
+    a = (-x).exp()
+    b = a.tanh()
+    return graph(b.sum(), x=x, a=a, b=b)
+
+
 def hooked() -> str:
     x = leaf(5.0)
     y = x**3
@@ -248,6 +255,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "custom_functions": shopping,
     "custom_sigmoid": own_node,
     "relu_and_ste": declared_slopes,
+    "saved_tensors": kept,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
     "hooks": hooked,

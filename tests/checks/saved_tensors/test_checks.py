@@ -83,7 +83,9 @@ def counts(f: Any, x: Tensor) -> dict[str, int]:
 def assert_counts(
     student: Student, draw: RandomInputs, text: str, x: Tensor, says: str = "", **w: Tensor
 ) -> None:
-    """Require saved_bytes(f, x) for the f that a text says, with parameters."""
+    """Require saved_bytes(f, x) for the f that a text says, with parameters. No number in it is
+    saved: whether the number of 2 * x counts is left open.
+    """
     a, b = draw.coefficients(2, low=0.4, high=0.9)
     text = text.format(a=a, b=b)
     f = formula(text, **w)
@@ -103,7 +105,7 @@ def assert_counts(
 def test_two_results_are_kept(student: Student, draw: RandomInputs) -> None:
     """exp and tanh each keep their result"""
     x = leaf(draw, draw.integer(5, 9))
-    assert_counts(student, draw, "({a} * x).exp().tanh() * {b}", x)
+    assert_counts(student, draw, "(x + {a}).exp().tanh() + {b}", x)
 
 
 KEPT = test_two_results_are_kept
@@ -113,8 +115,8 @@ KEPT = test_two_results_are_kept
 def test_a_storage_counts_once(student: Student, draw: RandomInputs) -> None:
     """a storage that is saved twice counts once"""
     x = leaf(draw, draw.integer(3, 5), draw.integer(6, 9))
-    assert_counts(student, draw, "({a} * x).exp().sin()", x)
-    assert_counts(student, draw, "({a} * x).exp().t().sin()", x)
+    assert_counts(student, draw, "(x + {a}).exp().sin()", x)
+    assert_counts(student, draw, "(x + {a}).exp().t().sin()", x)
 
 
 @check(points=0.5, about=BYTES, needs=KEPT)
@@ -122,8 +124,8 @@ def test_leaves_do_not_count(student: Student, draw: RandomInputs) -> None:
     """x and parameters inside f do not count"""
     n = draw.integer(5, 9)
     x, w = leaf(draw, n), leaf(draw, n)
-    assert_counts(student, draw, "{a} * x.sin()", x)
-    assert_counts(student, draw, "x * w * {a}", x, w=w)
+    assert_counts(student, draw, "x.sin() + {a}", x)
+    assert_counts(student, draw, "x * w + {a}", x, w=w)
     assert_counts(student, draw, "(x * w).tanh()", x, w=w)
 
 
@@ -318,16 +320,16 @@ def test_the_same_random_numbers(student: Student, draw: RandomInputs) -> None:
 def test_a_slice_keeps_the_whole_storage(student: Student, draw: RandomInputs) -> None:
     """a saved slice counts with its whole storage"""
     x = leaf(draw, draw.integer(3, 5), draw.integer(6, 9))
-    assert_counts(student, draw, "({a} * x)[1].sin()", x)
-    assert_counts(student, draw, "({a} * x).exp()[1].sin()", x)
-    assert_counts(student, draw, "({a} * x).sum().expand(50).sin()", x)
+    assert_counts(student, draw, "(x + {a})[1].sin()", x)
+    assert_counts(student, draw, "(x + {a}).exp()[1].sin()", x)
+    assert_counts(student, draw, "(x + {a}).sum().expand(50).sin()", x)
 
 
 @check(points=0.2, about=BYTES, needs=test_a_storage_counts_once)
 def test_bytes_of_each_dtype(student: Student, draw: RandomInputs) -> None:
     """an element of float32 has 4 bytes"""
     x = leaf(draw, draw.integer(5, 9), dtype=torch.float32)
-    assert_counts(student, draw, "({a} * x).exp().tanh() * {b}", x)
+    assert_counts(student, draw, "(x + {a}).exp().tanh() + {b}", x)
 
 
 @check(points=0.25, about=BYTES, needs=test_leaves_do_not_count)
@@ -336,20 +338,20 @@ def test_views_of_leaves_do_not_count(student: Student, draw: RandomInputs) -> N
     rows, columns = draw.integer(3, 5), draw.integer(6, 9)
     x, w = leaf(draw, rows, columns), leaf(draw, rows, columns)
     assert_counts(student, draw, "(x @ w.t()).tanh()", x, w=w)
-    assert_counts(student, draw, "{a} * x[1].sin()", x)
+    assert_counts(student, draw, "x[1].sin() + {a}", x)
 
 
 @check(points=0.25, about=BYTES, needs=KEPT)
 def test_masks_count(student: Student, draw: RandomInputs) -> None:
     """dropout's mask counts, although it requires no grad"""
     x = leaf(draw, draw.integer(5, 9))
-    assert_counts(student, draw, "({a} * x).exp().dropout(0.5)", x)
+    assert_counts(student, draw, "(x + {a}).exp().dropout(0.5)", x)
 
 
 @check(points=0.25, about=BYTES, needs=KEPT)
 def test_nothing_is_left_behind(student: Student, draw: RandomInputs) -> None:
     """long graphs count, and x is as before"""
-    assert_counts(student, draw, "({a} * x).exp().tanh().sigmoid() * {b}", leaf(draw, 6))
+    assert_counts(student, draw, "(x + {a}).exp().tanh().sigmoid() + {b}", leaf(draw, 6))
     steps, x, held = draw.integer(30, 40), leaf(draw, 2000), draw.tensor(2000)
     (slope,) = torch.autograd.grad(x.tanh().sum(), x)
     draw.given(f=f"x.tanh() {steps} times over", x=x)
