@@ -499,6 +499,15 @@ def saved_as(dtype: torch.dtype) -> AbstractContextManager:
     return saved_tensors_hooks(pack, lambda packed: packed[1].to(packed[0].dtype))
 
 
+# %% mask_in_full
+# is_leaf is asked alone.
+def saved_as(dtype: torch.dtype) -> AbstractContextManager:
+    def pack(t):
+        return (t if t.is_leaf or not t.is_floating_point() else t.to(dtype)), t.dtype
+
+    return saved_tensors_hooks(pack, lambda packed: packed[0].to(packed[1]))
+
+
 # %% dtype_of_another_call
 # The dtype is a global variable, which a later call changes.
 def is_exact(t):
@@ -609,6 +618,13 @@ class Again(torch.autograd.Function):
 
 def checkpointed(f, *xs: Tensor) -> Tensor:
     return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
+# %% kept_elsewhere
+# Copies are kept instead of the tensors.
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    with saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        return f(*xs)
 
 
 # %% borrowed

@@ -82,6 +82,21 @@ def unpacked(change: Callable[[Tensor], Tensor], check: str) -> LessonRule:
 
 kept_in_full = unpacked(lambda one: one, "activations_in_half_precision")
 own_dtype_forgotten = unpacked(lambda one: one.half(), "activations_in_half_precision")
+
+
+def keeps(low: int, high: int) -> LessonRule:
+    """Make a rule: so many bytes are kept for twice 1000 numbers."""
+
+    @rule
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        found = failure.facts.get("bytes", 0)
+        return {"bytes": found} if low <= found < high else None
+
+    return recognize
+
+
+rounded_and_wide = keeps(16_000, 17_000)
+mask_in_full = keeps(10_000, 11_000)
 always_float16 = unpacked(lambda one: one.half().to(one.dtype), "each_dtype_comes_back")
 
 
