@@ -23,6 +23,7 @@ from grader.authoring import (
     fetch,
     formula,
     is_number,
+    phrase,
     program,
     same,
     within,
@@ -211,7 +212,8 @@ def test_only_inside_of_the_block(student: Student, draw: RandomInputs) -> None:
     draw.given(f=text, x=x, v=v)
     f = formula(text)
     (want,) = torch.autograd.grad(f(x), x, v)
-    for raises, which in ((False, "a with block"), (True, "a with block that raised")):
+    for raises in (False, True):
+        which = phrase("a with block that raised") if raises else phrase("a with block")
         got = student.observe("after_a_block", torch.float16, f, x, v, raises)
         says = "the gradient of f(x), computed after {which}, is wrong"
         assert_gradient(got, want, says, facts={"which": which, "raises": raises}, **EXACT)
@@ -472,7 +474,8 @@ def test_random_numbers_of_the_caller(student: Student, draw: RandomInputs) -> N
     f = program(lambda x: x.dropout(0.5))
     plain, seen = student.observe("random_numbers", f, x, v, seed)
     message = "torch.rand(3) {when} gives other numbers than without checkpointed"
-    for want, got, when in zip(plain, seen, ("after the call", "after backward"), strict=True):
+    times = phrase("after the call"), phrase("after backward")
+    for want, got, when in zip(plain, seen, times, strict=True):
         assert_that(same(got, want), message, actual=got, expected=want, facts={"when": when})
 
 
