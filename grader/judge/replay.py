@@ -209,7 +209,7 @@ def tensors_of(given: Any) -> list[Tensor]:
         if isinstance(one, Tensor):
             found.append(one)
         elif isinstance(one, Program):
-            found += one.parameters
+            found += [held for held in one.parameters if isinstance(held, Tensor)]
     return found
 
 

@@ -369,5 +369,11 @@ def as_references(value: Any, worker: WorkerProcess) -> Any:
 
 
 def objects_in(value: Any) -> list[RemoteObject]:
-    """Return the remote objects in arguments or results."""
-    return [one for one in leaves(value) if isinstance(one, RemoteObject)]
+    """Return the remote objects in arguments or results, as parameters of programs too."""
+    found = []
+    for one in leaves(value):
+        if isinstance(one, Program):
+            found += objects_in(one.parameters)
+        elif isinstance(one, RemoteObject):
+            found.append(one)
+    return found
