@@ -329,7 +329,7 @@ def test_a_slice_keeps_the_whole_storage(student: Student, draw: RandomInputs) -
     assert_counts(student, draw, "(x + {a}).sum().expand(50).sin()", x)
 
 
-@check(points=0.2, about=BYTES, needs=test_a_storage_counts_once)
+@check(points=0.2, about=BYTES, needs=KEPT)
 def test_bytes_of_each_dtype(student: Student, draw: RandomInputs) -> None:
     """an element of float32 has 4 bytes"""
     x = leaf(draw, draw.integer(5, 9), dtype=torch.float32)
