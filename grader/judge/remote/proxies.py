@@ -344,8 +344,9 @@ def chain(formulas: Sequence[str], times: int, /, **names: Any) -> Any:
 
 def within(manager: Any, function: Callable[..., Any], *args: Any) -> Any:
     """Return what a function, such as a program, returns for these arguments inside of a context
-    manager, in a thread of its own, where modes that it leaves on end. If it is an object of the
-    student's, that is one step in the worker.
+    manager, in a thread of its own, where modes that it leaves on end. A tuple of a function and
+    its arguments makes the manager there. With objects of the student's, it is one step in the
+    worker.
     """
     remote = objects_in([manager, function, args])
     if not remote:

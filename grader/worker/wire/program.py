@@ -229,8 +229,10 @@ def program(
 
 
 def run_within(manager: Any, function: Any, /, *args: Any) -> Any:
-    """Return what a function returns for these arguments inside of a context manager."""
-    with manager:
+    """Return what a function returns for these arguments inside of a context manager, or of one
+    that is made there: a tuple of a function and its arguments.
+    """
+    with manager[0](*manager[1:]) if isinstance(manager, tuple) else manager:
         return function(*args)
 
 

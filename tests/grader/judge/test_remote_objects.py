@@ -148,7 +148,7 @@ def test_a_function_runs_within_the_students_context_manager(remote: Students) -
         times_w, wrong = formula("x * w", w=w), formula("x @ w", w=w)
         assert fetch(within(student.counted(1), times_w, x)) == 6.0
         with pytest.raises((StudentCodeError, RuntimeError)):
-            fetch(within(student.counted(2), wrong, x))
+            fetch(within((student.counted, 2), wrong, x))
         assert fetch(student.seen()) == [1, -1, 2, -2]
 
 
