@@ -168,7 +168,7 @@ def assert_rounded(
     v = draw.tensor(*exact.shape, dtype=exact.dtype)
     draw.given(f=text, **tensors, v=v, dtype=shown)
     want = run_within(rounding(dtype), text, copied, tensors, v)
-    got = fetch(run_within(student.saved_as(dtype), text, student.put, tensors, v))
+    got = fetch(run_within((student.saved_as, dtype), text, student.put, tensors, v))
     near = EXACT if v.dtype == torch.float64 else {"rtol": 1e-5, "atol": 1e-6}
     assert_tensor(got["y"], exact, "f(x) has another value inside of the with block", **near)
     for name, one in tensors.items():
