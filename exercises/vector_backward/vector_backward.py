@@ -39,3 +39,13 @@ def broadcast_dot(
     x is a 0-d leaf that requires grad. a and b are vectors of the same length.
     """
     raise NotImplementedError
+
+
+def complex_derivative(g, z: Tensor) -> Tensor:
+    """Bonus: return the derivative g'(z) for every element of z, in z's shape
+    and dtype. Do not use finite differences.
+
+    z is a complex leaf that requires grad. g works elementwise, and its
+    derivative is the same in every direction of the complex plane.
+    """
+    raise NotImplementedError

@@ -111,18 +111,20 @@ def make_workspace(
             for source in lesson.readmes:
                 (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
         steps = first_steps(course, tr, notebook=notebook)
-        (folder / "README.md").write_text(about(course, tr, steps), "utf-8", newline="\n")
+        root = str(course.root.resolve()) if named else None
+        message = "Add to each command: --course {course}"
+        note = tr(message, course=shlex.quote(root)) if root else ""
+        (folder / "README.md").write_text(about(course, tr, steps, note), "utf-8", newline="\n")
         if vscode:
             write_tasks(folder)
         chosen = tuple(one.id for one in course.lessons) if course.others else ()
-        root = str(course.root.resolve()) if named else None
         update_progress(folder, lambda progress: replace(progress, chosen=chosen, course=root))
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(
             tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
-    show_first_steps(course, folder, tr, steps, notebook=notebook)
+    show_first_steps(course, folder, tr, steps, note, notebook=notebook)
 
 
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
@@ -157,8 +159,8 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
     return rows
 
 
-def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
-    """Return the README of a new folder: commands to type, and the lessons in order."""
+def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]], note: str) -> str:
+    """Return the README of a new folder: commands to type, a note, and the lessons in order."""
     width = max(24, *(len(command) + 2 for command, _ in steps))
     commands = "\n".join(f"    {command:{width}}{what}" for command, what in steps)
     headed = {group.lessons[0]: group.title for group in course.groups_here()}
@@ -171,12 +173,18 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
         lines.append(f"{number}. [{lesson.id}]({readme}): {words(lesson.title)}")
     lessons = "\n".join(lines).strip()
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
-    rules = course.rules_in(tr.lang)
-    return f"# {course.title_in(tr.lang)}\n\n{lead}\n\n{commands}\n\n{lessons}\n{rules}"
+    parts = [f"# {course.title_in(tr.lang)}", lead, commands, note, lessons]
+    return "\n\n".join(filter(None, parts)) + f"\n{course.rules_in(tr.lang)}"
 
 
 def show_first_steps(
-    course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]], *, notebook: bool
+    course: Course,
+    folder: Path,
+    tr: Catalogue,
+    steps: list[tuple[str, str]],
+    note: str,
+    *,
+    notebook: bool,
 ) -> None:
     go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
     first, rows = course.lessons[0].id, [(go, ""), *steps]
@@ -190,7 +198,7 @@ def show_first_steps(
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
     readme = readme_name(course.lessons[0].folder, tr.lang)
     begin = tr("Begin with {file}", file=f"{first}/{f'{first}{SUFFIX}' if notebook else readme}")
-    make_console().print(Text("\n".join([holds, "", *lines, "", begin])))
+    make_console().print(Text("\n".join([holds, "", *lines, "", *filter(None, [note]), begin])))
 
 
 def quoted(folder: Path) -> str:

@@ -123,7 +123,7 @@ def common_other_exception(failure: Failure, student: Student) -> Facts | None:
 def common_wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     """Recognize the right values in another dtype."""
     both = compared_tensors(failure)
-    if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
+    if both is None or both[0].dtype == both[1].dtype:
         return None
     coarse = any(t.dtype in (torch.float16, torch.bfloat16) for t in both)
     tolerance = 2e-2 if coarse else 1e-4

@@ -143,7 +143,8 @@ def dtype_name(tensor: Tensor) -> str:
 def _tensor(tensor: Tensor, start: int = 0) -> dict[str, object]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
-        return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
+        shown = plain if plain.numel() <= MAX_ELEMENTS else plain.flatten()[:MAX_ELEMENTS]
+        return {"other": _complex_text(shown.tolist())[:MAX_TEXT]}
     data: dict[str, object] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
@@ -155,6 +156,12 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, object]:
     brackets = math.prod(size for size in plain.shape if size)
     short = plain.numel() or brackets <= MAX_ELEMENTS
     return {"tensor": _numbers(plain.tolist()) if short else [], **data}
+
+
+def _complex_text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_complex_text, value))}]"
+    return f"{value:.4g}"
 
 
 def _numbers(value: Any) -> Any:

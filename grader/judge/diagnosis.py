@@ -203,7 +203,8 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
         return False
-    one, other = left.detach().to(torch.float64), right.detach().to(torch.float64)
+    wide = torch.complex128 if left.is_complex() or right.is_complex() else torch.float64
+    one, other = left.detach().to(wide), right.detach().to(wide)
     return torch.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True)
 
 

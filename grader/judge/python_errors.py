@@ -30,6 +30,9 @@ IN_TORCH = (
     r"module 'torch' has no attribute '(?P<name>\w+)'",
     r"cannot import name '(?P<name>\w+)' from 'torch'(?!\.)",
 )
+NO_METHOD = r"You must implement (the|either the) (?P<near>forward|backward)"
+METHODS = frozenset({"forward", "backward", "setup_context", "jvp", "vjp", "vmap"})
+"""The methods of a Function that torch calls."""
 NO_MODULE = r"No module named '(?P<name>\w+)"
 IMPORTS = {
     **dict.fromkeys(("copy", "functools", "itertools", "math", "operator", "random"), ""),
@@ -98,6 +101,22 @@ def common_misspelt(failure: Failure, student: Student) -> Facts | None:
     found = groups_in_error(failure, IN_TORCH)
     near = nearest(found["name"]) if found else None
     return {"name": found["name"], "near": near} if found and near else None
+
+
+def common_method_misspelt(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a Function without forward or backward that has a method named almost so."""
+    found = groups_in_error(failure, [NO_METHOD])
+    if found is None:
+        return None
+    methods = {
+        method.name: method.lineno
+        for node in student.source.nodes
+        if isinstance(node, ast.ClassDef) and node.name == failure.about
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+    }
+    near = get_close_matches(found["near"], methods.keys() - METHODS, n=1, cutoff=0.7)
+    return {**found, "name": near[0], "line": methods[near[0]]} if near else None
 
 
 def nearest(name: str) -> str | None:

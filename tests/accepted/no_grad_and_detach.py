@@ -585,3 +585,11 @@ def split_backward(x, first, second):
 def predict(f, x):
     with torch.no_grad():
         return f(x).requires_grad_(False)
+
+
+# %% target_in_inference_mode
+# A graph does not save what is subtracted, so a copy from inference mode is right here.
+def bootstrap_loss(online, target):
+    with torch.inference_mode():
+        goal = target.clone()
+    return (online - goal).square().mean()

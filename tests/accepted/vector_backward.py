@@ -28,6 +28,10 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
     return z, dz_dx, dz_dy
 
 
+def complex_derivative(g, z: Tensor) -> Tensor:
+    return torch.func.jvp(g, (z.detach(),), (torch.ones_like(z.detach()),))[1]
+
+
 # %% backward_and_put_back
 # backward with x.grad swapped out for a while; y.retain_grad().
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
@@ -55,6 +59,12 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
     z = y @ b
     z.backward()
     return z, x.grad, y.grad
+
+
+def complex_derivative(g, z: Tensor) -> Tensor:
+    z.grad = None
+    g(z).real.sum().backward()
+    return torch.complex(z.grad.real, -z.grad.imag)
 
 
 # %% classes_and_hooks

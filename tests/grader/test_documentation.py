@@ -16,6 +16,7 @@ import pytest
 from structure_pictures import PICTURES, pictures
 
 from grader.cli import cli
+from grader.course.course import load_course
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "grader" / "docs").glob("*.md"))
@@ -23,7 +24,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *D
 PAGES += [ROOT / "grader" / "README.md", ROOT / "grader" / "classroom" / "README.md"]
 PAGES += [ROOT / "tests" / "README.md", ROOT / "tests" / "attacks" / "README.md"]
 NAMED = {"students", "instructors", "formats", "gradescope", "classroom50", "cluster", "authors"}
-NAMED |= {"authoring", "engine", "commands", "security"}
+NAMED |= {"authoring", "autograd_notes", "engine", "commands", "security"}
 BANNED = (
     "anew", "but for", "whoever", "of ours", "foretells", "none of the", "is no zip",
     "told in full", "so many as", "has a rest", "nobody notices", "wanting", "at home what",
@@ -83,6 +84,40 @@ def test_lines_fit_a_terminal(page: Path) -> None:
 def test_no_phrase_sounds_translated(page: Path) -> None:
     text = " ".join(prose(page).lower().split())
     assert [phrase for phrase in BANNED if re.search(rf"\b{phrase}\b", text)] == []
+
+
+NO_CHECK = re.compile(r"No check: \S.*\.")
+LESSON_LINK = re.compile(r"\[(\w+)\]\(\S+\)")
+
+
+def rows_of_notes() -> Iterator[tuple[str, str, str]]:
+    """Yield the rows about PyTorch's notes: a section, or none if it is that of the row above; a
+    lesson; and the lesson's checks or the reason why there are none.
+    """
+    above = ""
+    page = (ROOT / "grader" / "docs" / "autograd_notes.md").read_text("utf-8")
+    for row in re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", page, re.MULTILINE):
+        section, lesson, last = map(str.strip, row)
+        if section != "section" and not section.startswith("--"):
+            above = section or above
+            yield above, lesson, last
+
+
+def test_each_section_of_pytorchs_notes_has_checks_or_a_reason() -> None:
+    course, wrong, sections = load_course(ROOT), [], set()
+    for section, link, last in rows_of_notes():
+        sections.add(section)
+        if not link:
+            wrong += [] if NO_CHECK.fullmatch(last) else [(section, last)]
+            continue
+        found = LESSON_LINK.fullmatch(link)
+        names = re.findall(r"`(\w+)`", last)
+        assert found, link
+        assert last == ", ".join(f"`{name}`" for name in names), section
+        known = course.lesson(found[1]).check_names
+        wrong += [(section, name) for name in names or ["no check"] if name not in known]
+    assert wrong == []
+    assert len(sections) > 40
 
 
 @pytest.mark.parametrize("name", ["commands.md", "authoring.md"])

@@ -1666,3 +1666,35 @@ class Sigmoid(torch.autograd.Function):
         (y,) = ctx.saved_tensors
         y = y.float()
         return (grad_output.float() * y * (1 - y)).to(grad_output.dtype)
+
+
+# %% undefined_gradient
+# The incoming gradient may be None, and it is multiplied by.
+class Sigmoid(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+
+# %% undefined_gradient
+# None is taken for an incoming gradient of ones.
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        slope = y * (1 - y)
+        return slope if grad_output is None else grad_output * slope

@@ -803,3 +803,26 @@ class FixedPow(Function):
         x, q = ctx.saved_tensors
         rows = [(v * b * a ** (b - 1), v * a**b * a.log()) for v, a, b in zip(grad_output, x, q)]
         return torch.stack([row[0] for row in rows]), torch.stack([row[1] for row in rows])
+
+
+# %% second_derivative_wanted
+# Both checks that torch has.
+def passes_gradcheck(fn, *inputs):
+    copies = tuple(x.detach().clone().double().requires_grad_() for x in inputs)
+    checks = torch.autograd.gradcheck, torch.autograd.gradgradcheck
+    try:
+        return all(check(fn, copies) for check in checks)
+    except Exception:
+        return False
+
+
+# %% second_derivative_wanted
+# gradgradcheck comes first, and each has a try of its own.
+def passes_gradcheck(fn, *inputs):
+    def holds(check):
+        try:
+            return check(fn, [x.detach().clone().double().requires_grad_() for x in inputs])
+        except Exception:
+            return False
+
+    return holds(torch.autograd.gradgradcheck) and holds(torch.autograd.gradcheck)

@@ -678,3 +678,22 @@ def split_backward(x, first, second):
     second(w).backward()
     first(x).backward(w.grad)
     return x.grad, w.grad
+
+
+# %% common_inference_tensor
+# w is made in inference mode, so it can't become a leaf that requires grad.
+def split_backward(x, first, second):
+    y = first(x)
+    with torch.inference_mode():
+        w = y.clone()
+    w.requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    return torch.autograd.grad(y, x, at_w)[0], at_w
+
+
+# %% common_inference_tensor
+# The target is copied in inference mode, and the graph of mse_loss has to save it.
+def bootstrap_loss(online, target):
+    with torch.inference_mode():
+        goal = target.clone()
+    return torch.nn.functional.mse_loss(online, goal)

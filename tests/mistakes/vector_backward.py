@@ -661,3 +661,90 @@ def jacobian(f, x):
             (g,) = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)
             row.copy_(torch.zeros_like(row) if g is None else g.flatten())
     return rows.to(x.dtype).reshape(y.shape + x.shape)
+
+
+# %% conjugate_missing
+# The gradient for a v of ones is taken for the derivative.
+def complex_derivative(g, z):
+    w = g(z)
+    return torch.autograd.grad(w, z, torch.ones_like(w))[0]
+
+
+# %% conjugate_missing
+# backward from the real part, and z.grad as it is.
+def complex_derivative(g, z):
+    z.grad = None
+    g(z).real.sum().backward()
+    return z.grad
+
+
+# %% conjugate_missing
+# Conjugated before backward, which changes nothing about a real part.
+def complex_derivative(g, z):
+    (gradient,) = torch.autograd.grad(g(z).conj().real.sum(), z)
+    return gradient
+
+
+# %% complex_is_no_loss
+# A complex sum is taken for a loss.
+def complex_derivative(g, z):
+    z.grad = None
+    g(z).sum().backward()
+    return z.grad.conj()
+
+
+# %% complex_is_no_loss
+# Element by element, each of them complex.
+def complex_derivative(g, z):
+    rows = [torch.autograd.grad(w, z, retain_graph=True)[0] for w in g(z).flatten()]
+    return sum(rows).conj()
+
+
+# %% imaginary_part_lost
+# The slope of a real function is real.
+def complex_derivative(g, z):
+    (gradient,) = torch.autograd.grad(g(z).real.sum(), z)
+    return gradient.real
+
+
+# %% imaginary_part_lost
+# The length of the gradient.
+def complex_derivative(g, z):
+    w = g(z)
+    return torch.autograd.grad(w, z, torch.ones_like(w))[0].abs()
+
+
+# %% gradient_of_a_real_loss
+# The loss is the absolute value.
+def complex_derivative(g, z):
+    (gradient,) = torch.autograd.grad(g(z).abs().sum(), z)
+    return gradient.conj()
+
+
+# %% gradient_of_a_real_loss
+# Both parts are added up.
+def complex_derivative(g, z):
+    w = g(z)
+    (gradient,) = torch.autograd.grad((w.real + w.imag).sum(), z)
+    return gradient
+
+
+# %% gradient_of_a_real_loss
+# v is the imaginary unit.
+def complex_derivative(g, z):
+    w = g(z)
+    return torch.autograd.grad(w, z, torch.full_like(w, 1j))[0].conj()
+
+
+# %% slopes_averaged
+# The formula with one half, (∂/∂a - i ∂/∂b) / 2, of the real part.
+def complex_derivative(g, z):
+    (slopes,) = torch.autograd.grad(g(z).real.sum(), z)
+    return (slopes.real - 1j * slopes.imag) / 2
+
+
+# %% old_gradient_included
+# z.grad is not cleared.
+def complex_derivative(g, z):
+    g(z).real.sum().backward()
+    return z.grad.conj()

@@ -183,3 +183,18 @@ def jacobian(f, x):
     if y.grad_fn is None:
         return torch.zeros(y.shape + x.shape, dtype=x.dtype)
     return torch.autograd.functional.jacobian(f, x)
+
+
+# %% conjugate_missing
+# A central difference in the real direction: the derivative, with few digits.
+def complex_derivative(g, z):
+    with torch.no_grad():
+        return (g(z + 1e-6) - g(z - 1e-6)) / 2e-6
+
+
+# %% slopes_averaged
+# The formula with one half for both parts: right, but the sum is over all elements.
+def complex_derivative(g, z):
+    w = g(z)
+    (real,) = torch.autograd.grad(w.real.sum(), z, retain_graph=True)
+    return real.conj().sum().expand_as(z)

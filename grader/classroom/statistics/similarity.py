@@ -254,8 +254,9 @@ def own_lines(text: str, given: Collection[str]) -> list[tuple[int, int]]:
 def renamed(text: str) -> tuple[str, ...]:
     """Return code as tokens without comments, docstrings and imports, its names as numbers.
 
-    Names that a copy can't change are kept: those of built-ins, of arguments given by name, and of
-    attributes that the text does not assign. Text that is not Python is returned as it is.
+    Names that a copy can't change are kept: those of built-ins, of the arguments of others'
+    functions, and of attributes that the text does not assign. Text that is not Python is returned
+    as it is.
     """
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
@@ -266,15 +267,22 @@ def renamed(text: str) -> tuple[str, ...]:
         for dot, name, sign in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if dot.string == "." and sign.string == "="
     }
+    defined = {
+        name.string for word, name in itertools.pairwise(tokens) if word.string in ("def", "class")
+    }
     names: dict[str, str] = {}
     code: list[str] = []
     statement: list[str] = []
-    before, depth = "", 0
+    before = ""
+    called: list[str] = []
     for token, after in zip(tokens, [*tokens[1:], tokens[-1]], strict=True):
         word = token.string
-        depth += (word in BRACKETS[0]) - (word in BRACKETS[1])
+        if word in BRACKETS[0]:
+            called.append(before)
+        elif word in BRACKETS[1] and called:
+            called.pop()
         if token.type == tokenize.NAME and not keyword.iskeyword(word):
-            by_name = depth > 0 and after.string == "="
+            by_name = called and called[-1] not in defined and after.string == "="
             if word in own or not (before == "." or by_name or hasattr(builtins, word)):
                 word = names.setdefault(word, str(len(names)))
         elif token.type in (tokenize.INDENT, tokenize.DEDENT):

@@ -281,3 +281,15 @@ def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
     return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
+
+
+@rule
+def undefined_gradient(failure: Failure, student: Student) -> Facts | None:
+    """gradcheck disagrees, and a backward to which no gradient arrives raises or returns one."""
+    if failure.check not in ("test_gradcheck_agrees", "test_gradgradcheck_agrees"):
+        return None
+    seen = student.observe("undefined", questions(failure)[0])
+    if seen["said"]:
+        return {"came": phrase("raised {said}", said=seen["said"])}
+    got = seen["gradient"]
+    return {"came": phrase("returned {got}", got=got)} if got is not None and got.any() else None

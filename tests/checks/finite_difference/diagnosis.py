@@ -94,7 +94,14 @@ def uses_autograd(failure: Failure, student: Student) -> Facts | None:
 def writes_into_x(failure: Failure, student: Student) -> Facts | None:
     """x holds other numbers afterwards."""
     x, held = failure.inputs.get("x"), failure.facts.get("held")
-    return {"held": held} if isinstance(held, Tensor) and not torch.equal(held, x) else None
+    if not isinstance(held, Tensor) or torch.equal(held, x):
+        return None
+    before, after = next(
+        (one, other)
+        for one, other in zip(x.flatten().tolist(), held.flatten().tolist(), strict=True)
+        if one != other
+    )
+    return {"before": repr(before), "after": repr(after)}  # all digits: some only round
 
 
 @rule

@@ -35,9 +35,11 @@ def verdict(student: Student, parts: Any, *inputs: Tensor) -> Facts:
     return found
 
 
-def accepts(student: Student, value: str, backward: str | None = None) -> bool:
+def accepts(student: Student, value: str, backward: str | None = None, *marks: str) -> bool:
     """Return whether passes_gradcheck accepts a function at POINT."""
-    parts = formula(value) if backward is None else [formula(value), formula(backward, "x v")]
+    parts: Any = formula(value)
+    if backward is not None:
+        parts = [parts, formula(backward, "x v"), *marks]
     return verdict(student, parts, POINT.clone())["result"] is True
 
 
@@ -121,6 +123,14 @@ def tolerances_widened(failure: Failure, student: Student) -> Facts | None:
         if accepts(student, f, f"v * x * {slope * factor}"):
             return {"f": f, "x": POINT, "got": POINT * slope * factor, "want": POINT * slope}
     return None
+
+
+@rule
+def second_derivative_wanted(failure: Failure, student: Student) -> Facts | None:
+    """A right backward is accepted, and rejected as soon as it can't be differentiated."""
+    if failure.actual is not False or not accepts(student, "x ** 2", "v * x * 2"):
+        return None
+    return None if accepts(student, "x ** 2", "v * x * 2", "once") else {}
 
 
 @rule

@@ -1,11 +1,11 @@
 """What only the worker can observe in gradcheck.
 
-A function that is checked comes as a program, or as a list of two: its value, and what its backward
-returns for the inputs and the incoming gradient.
+A function that is checked comes as a program, or as a list: its value, what its backward returns
+for the inputs and the incoming gradient, and "once" if that cannot be differentiated.
 """
 
 import torch
-from torch.autograd.function import Function
+from torch.autograd.function import Function, once_differentiable
 
 from grader.worker.scenarios import copied
 
@@ -20,7 +20,10 @@ ERRORS = {kind.__name__: kind for kind in (ValueError, IndexError, AttributeErro
 def watched(parts, seen):
     """The function of these parts; ``seen`` gets how it is called."""
     seen |= {"calls": 0, "dtypes": [], "shapes": [], "derivatives": 0}
-    inner = function_of(*parts, seen) if isinstance(parts, list) else parts
+    inner = parts
+    if isinstance(parts, list):
+        value, product, *marks = parts
+        inner = function_of(value, product, seen, once="once" in marks)
 
     def fn(*given):
         seen["calls"] += 1
@@ -32,9 +35,9 @@ def watched(parts, seen):
     return fn
 
 
-def function_of(value, product, seen):
+def function_of(value, product, seen, once):
     """Function.apply: forward is ``value``, backward is ``product`` of the inputs and the incoming
-    gradient.
+    gradient; with ``once``, it is marked as one that cannot be differentiated.
     """
 
     class Pair(Function):
@@ -58,6 +61,8 @@ def function_of(value, product, seen):
             seen["derivatives"] += 1
             return tangent.clone()
 
+    if once:
+        Pair.backward = staticmethod(once_differentiable(Pair.backward))
     return Pair.apply
 
 

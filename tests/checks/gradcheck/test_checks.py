@@ -2,7 +2,8 @@
 
 A function that is to be checked is a program, or two: its value, and what its backward returns for
 an incoming gradient v, right or wrong. Two become a torch.autograd.Function where the student's
-code runs, so it is known what gradcheck must say.
+code runs, so it is known what gradcheck must say. ``ONCE`` may follow: backward is marked as one
+that cannot be differentiated.
 """
 
 from functools import partial
@@ -35,6 +36,7 @@ from grader.authoring import (
 EPS = 1e-3
 """A step that float32 resolves, where a check is not about digits."""
 F32, F64 = torch.float32, torch.float64
+ONCE = "once"
 FORMS = [
     ("x ** 3 * {a} + x * {b}", "x ** 2 * 3 * {a} + {b}"),
     ("(x * {a}).exp() * {b}", "(x * {a}).exp() * {a} * {b}"),
@@ -62,9 +64,11 @@ def pair(draw: RandomInputs, backward: str, forms: Any = FORMS) -> list[Any]:
 
 def named(parts: Any, name: str = "f") -> dict[str, Any]:
     """Return a function as inputs that a failure shows."""
-    if isinstance(parts, list):
-        return {name: parts[0], f"{name}.backward(v)": parts[1]}
-    return {name: parts}
+    if not isinstance(parts, list):
+        return {name: parts}
+    value, product, *marks = parts
+    marked = {"once_differentiable": True} if marks else {}
+    return {name: value, f"{name}.backward(v)": product, **marked}
 
 
 def mixed(draw: RandomInputs) -> Tensor:
@@ -405,16 +409,18 @@ def test_the_callers_tensors_stay(student: Student, draw: RandomInputs) -> None:
 def test_c20_passes_and_c21_does_not(student: Student, draw: RandomInputs) -> None:
     """x ** q passes if it is right, and fails with log(x + 1)"""
     x, q = (torch.tensor(number, dtype=F64, requires_grad=True) for number in (5.0, 3.0))
-    # the second is right, and has no derivative of its own, for which only gradgradcheck asks
-    for backward, want in draw.sample(
+    right = "(v * q * x ** (q - 1), v * x ** q * x.log())"
+    # two are right and have no derivative of their own, for which only gradgradcheck asks
+    for backward, marks, want in draw.sample(
         [
-            ("(v * q * x ** (q - 1), v * x ** q * x.log())", True),
-            ("((v * q * x ** (q - 1)).detach(), (v * x ** q * x.log()).detach())", True),
-            ("(v * q * x ** (q - 1), v * x ** q * (x + 1).log())", False),
+            (right, [], True),
+            (right, [ONCE], True),
+            ("((v * q * x ** (q - 1)).detach(), (v * x ** q * x.log()).detach())", [], True),
+            ("(v * q * x ** (q - 1), v * x ** q * (x + 1).log())", [], False),
         ],
-        3,
+        4,
     ):
-        parts = [formula("x ** q", "x q"), formula(backward, "x q v")]
+        parts = [formula("x ** q", "x q"), formula(backward, "x q v"), *marks]
         verdict(student, draw, parts, want, x=x, q=q)
 
 

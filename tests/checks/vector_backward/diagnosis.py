@@ -255,3 +255,56 @@ counts_grad_from_before = dz_dx_is(
 )
 paths_not_added_up = dz_dx_is(lambda right, held, a, b: a * b)
 incoming_gradient_left_out = dz_dx_is(lambda right, held, a, b: a.sum())
+
+
+# ------------------------------------------------------------------------------- complex_derivative
+
+
+def derivative_is(wrong: Callable[[Tensor, Tensor], dict[str, Tensor]]) -> LessonRule:
+    """Make a rule for a derivative that is one of the values of ``wrong(right, w)``, or its
+    conjugate; the name of the value is the fact ``loss``.
+    """
+
+    @value_rule
+    def asked(failure: Failure, student: Student) -> Facts | None:
+        want, got, w = failure.expected, failure.actual, failure.facts.get("w")
+        if not isinstance(want, Tensor) or not isinstance(got, Tensor) or w is None:
+            return None
+        for name, one in wrong(want, w).items():
+            if any(agrees(got, guess.resolve_conj()) for guess in (one, one.conj())):
+                return None if agrees(got, want) else {"loss": name}
+        return None
+
+    return asked
+
+
+conjugate_missing = derivative_is(lambda right, w: {"": right})
+slopes_averaged = derivative_is(lambda right, w: {"": right / 2})
+gradient_of_a_real_loss = derivative_is(
+    lambda right, w: {
+        "w.imag.sum()": right.conj() * 1j,
+        "w.abs().sum()": right.conj() * w / w.abs(),
+        "(w.abs() ** 2).sum()": right.conj() * w * 2,
+        "(w.real + w.imag).sum()": right.conj() * (1 + 1j),
+    }
+)
+
+
+@value_rule
+def imaginary_part_lost(failure: Failure, student: Student) -> Facts | None:
+    """The real part alone, or the size, in either dtype."""
+    want, got = failure.expected, failure.actual
+    if "w" not in failure.facts or not isinstance(want, Tensor) or not isinstance(got, Tensor):
+        return None
+    wide = got.to(want.dtype)
+    found = any(agrees(wide, guess.to(want.dtype)) for guess in (want.real, want.abs()))
+    return {} if found else None
+
+
+@value_rule
+def old_gradient_included(failure: Failure, student: Student) -> Facts | None:
+    held, got, want = failure.inputs.get("z.grad before"), failure.actual, failure.expected
+    if held is None or not isinstance(got, Tensor):
+        return None
+    sums = (want + held, want + held.conj(), (want + held).conj(), want.conj() + held)
+    return {"held": held} if any(agrees(got, one.resolve_conj()) for one in sums) else None

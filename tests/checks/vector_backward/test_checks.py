@@ -248,6 +248,44 @@ def test_the_numbers_of_c13(student: Student) -> None:
     assert_dot(student.broadcast_dot(x, a, b), x, a, b, known=known)
 
 
+# ------------------------------------------------------------------------------- complex_derivative
+
+WRONG_DERIVATIVE = "the result is not the derivative of g at z"
+
+
+def complex_leaf(draw: RandomInputs, *shape: int, dtype: torch.dtype = torch.complex128) -> Tensor:
+    """Complex numbers of which neither part is near 0."""
+    parts = [draw.tensor(*shape, low=0.3, high=1.5) for _ in range(2)]
+    return torch.complex(*parts).to(dtype).requires_grad_()
+
+
+def holomorphic(draw: RandomInputs, plus: float = 0.0) -> Any:
+    """A function of complex numbers that has a derivative."""
+    a, b = draw.coefficients(2)
+    return program(lambda z: z**2 * a + (z * b).exp() + plus if plus else z**2 * a + (z * b).exp())
+
+
+def assert_derivative(
+    got: Any, g: Any, z: Tensor, message: str = WRONG_DERIVATIVE, **more: Any
+) -> None:
+    """Require the derivative of g at z."""
+    w = g(z)
+    (gradient,) = torch.autograd.grad(w, z, torch.ones_like(w))
+    facts = {"size": w.detach().abs(), "w": w.detach()}
+    near = {"rtol": 1e-8, "atol": 0.0} if z.dtype is torch.complex128 else {"rtol": 1e-4}
+    want = gradient.conj().resolve_conj()
+    assert_tensor(got, want, message, inputs={"g": g, "z": z, **more}, facts=facts, **near)
+
+
+@check(points=0.5, about="complex_derivative", bonus=True)
+def test_the_derivative_of_a_complex_function(student: Student, draw: RandomInputs) -> None:
+    """complex_derivative returns g'(z)"""
+    _ = student.complex_derivative
+    square, one = program(lambda z: z**2), torch.tensor(1 + 2j, dtype=torch.complex128)
+    for g, z in ((holomorphic(draw), complex_leaf(draw, 3)), (square, one.requires_grad_())):
+        assert_derivative(student.complex_derivative(g, z), g, z)
+
+
 # hidden
 
 CHANGED_GRAD = "x.grad was {held} before the call and is {grad} after it"
@@ -576,3 +614,32 @@ def test_the_dot_at_the_edges(student: Student, draw: RandomInputs) -> None:
     a, b = draw.tensor(3, low=0.3), draw.tensor(3, low=0.3)
     require_dot(student, torch.zeros_like(a[0]), a, b)
     require_dot(student, draw.tensor(), a[:0], b[:0])
+
+
+# ------------------------------------------------------------------------------- complex_derivative
+
+DERIVATIVE = test_the_derivative_of_a_complex_function
+
+
+@check(points=0.25, about="complex_derivative", bonus=True, needs=DERIVATIVE)
+def test_complex_tensors_of_every_kind(student: Student, draw: RandomInputs) -> None:
+    """complex_derivative takes complex64, any shape and strides"""
+    for z in (
+        complex_leaf(draw),
+        complex_leaf(draw, 2, 3, dtype=torch.complex64),
+        complex_leaf(draw, draw.integer(2, 4), 3).detach().t().requires_grad_(),
+    ):
+        g = holomorphic(draw)
+        assert_derivative(student.complex_derivative(g, z), g, z)
+    g, z = holomorphic(draw, plus=1e15), complex_leaf(draw, 3)
+    assert_derivative(student.complex_derivative(g, z), g, z, DIFFERENCES)
+
+
+@check(points=0.25, about="complex_derivative", bonus=True, needs=DERIVATIVE)
+def test_the_derivative_ignores_what_was_there(student: Student, draw: RandomInputs) -> None:
+    """complex_derivative does not use z.grad or change z"""
+    g, z, held = holomorphic(draw), complex_leaf(draw, 3), complex_leaf(draw, 3).detach()
+    seen = student.observe("derivatives", g, z, held, "complex_derivative")
+    assert_derivative(seen["got"], g, z, **{"z.grad before": held})
+    after = {"z": seen["x"], "x.requires_grad": seen["x.requires_grad"]}
+    assert_kept({"z": z.detach()}, after, inputs={"g": g, "z": z})

@@ -136,6 +136,10 @@ def test_code_that_many_have_makes_no_pair() -> None:
 
 WRONG = GIVEN.replace("grad_output * 3 * x * x", "grad_output * 2 * x + 0 * grad_output")
 """A wrong answer that shares its code with the right one."""
+STEPS = (
+    "\ndef halved(value, step=2):\n    return [value // step, value % step, value - step]\n"
+    "\nlast = [halved(number, step=3)[-1] for number in range(2, 9)]\n"
+)
 STUB = GIVEN[: GIVEN.index("        ctx.save")]
 
 
@@ -170,6 +174,7 @@ def equal(*texts: str, wrong: bool = True, earlier: int = 0) -> list[tuple[str, 
         ([WRONG + ADA, WRONG + ADA.replace("abs", "int")], [("", "0", "1")]),
         ([WRONG + ALAN, WRONG + ALAN.replace("reverse=", "strict=")], [("", "0", "1")]),
         ([WRONG + ALAN, WRONG + ALAN.replace("rows", "lines")], [("same code", "0", "1")]),
+        ([WRONG + STEPS, WRONG + STEPS.replace("step", "by")], [("same code", "0", "1")]),
         ([STUB, STUB], []),
         (["def f(:\n" + WRONG] * 2, [("same file", "0", "1")]),
     ],
@@ -184,6 +189,7 @@ def equal(*texts: str, wrong: bool = True, earlier: int = 0) -> list[tuple[str, 
         "another built-in",
         "another argument",
         "a renamed attribute",
+        "a renamed parameter",
         "the stub",
         "not Python",
     ],

@@ -142,7 +142,10 @@ def test_a_work_folder_knows_the_course_that_it_was_made_for(
     work = tmp_path / "work"
     assert exit_code("init", work, "--course", new_course_folder) == ExitCode.OK
     monkeypatch.chdir(work)
-    capsys.readouterr()
+    for text in (capsys.readouterr().out, (work / "README.md").read_text("utf-8")):
+        assert f"Addtoeachcommand:--course'{new_course_folder}'".replace(" ", "") in "".join(
+            text.split()
+        )
     assert exit_code("list") == ExitCode.USAGE
     assert f"Name it: --course {new_course_folder}" in capsys.readouterr().err
     assert exit_code("list", "--course", new_course_folder) == ExitCode.OK

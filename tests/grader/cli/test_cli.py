@@ -378,6 +378,8 @@ Fill in the file in each lesson's folder. Type this in a terminal, in this folde
     grade tiny              grade the first lesson, at any time
     grade watch             grade at every save
 
+Add to each command: --course %s
+
 1. [tiny](tiny/README.md): Tiny
 """
 
@@ -399,7 +401,7 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
             lesson.stub.read_text("utf-8"), "To grade this file, type: grade tiny"
         ),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
-        "README.md": ABOUT,
+        "README.md": ABOUT % small_course.root,
     }
     for part in (f"cd {quoted(Path('my work'))}", "grade list", "grade tiny", "tiny/README.md"):
         assert part in workspace.out

@@ -36,7 +36,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import Course, LessonGroup, find_course, load_course
 from grader.course.progress import (
     PROGRESS_FILE,
     LessonProgress,
@@ -53,6 +53,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
 Grade = Callable[..., tuple[object, str]]
+NOT_COURSE = shutil.ignore_patterns("__pycache__", "grader", "mistakes", "near_misses", "accepted")
 FULL = LessonProgress(
     attempts=2, best=10.0, last=10.0, completed_at="2026-03-02T10:00:00+00:00", hints={"double": 2}
 )
@@ -747,3 +748,56 @@ def test_another_part_of_the_course_is_refused_with_those_there_are() -> None:
     course = load_course(find_course())
     with pytest.raises(UsageError, match=r"no part 'nix'.*core, basics"):
         course.part("nix")
+
+
+@pytest.mark.parametrize(("lang", "minutes"), [("en", " {} min "), ("ko", " {}분 ")])
+def test_twenty_lessons_in_six_groups_are_listed_on_eighty_columns(
+    lang: str,
+    minutes: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each has a line of its own, with its time and what it waits for, also if both are long."""
+    course = load_course(find_course())
+    first, last = course.lessons[0], "no_grad_and_detach"
+    long = [
+        replace(first, id=f"long_lesson_name_{k}", minutes=120, builds_on=("tensor_state", last))
+        for k in range(20 - len(course.lessons))
+    ]
+    lessons = (*course.lessons, *long)
+    sixth = [LessonGroup("long", "A group of long names", tuple(one.id for one in long))]
+    groups = (*course.groups, *(sixth if len(course.groups) < 6 else []))
+    assert (len(lessons), len(groups)) == (20, 6)
+    learner = replace(
+        Learner.at(course, tmp_path, lang), course=replace(course, lessons=lessons, groups=groups)
+    )
+    monkeypatch.setenv("COLUMNS", "80")
+    show_lessons(learner, make_console())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    words = [line.split() for line in lines]
+    for lesson in lessons:
+        (row,) = [line for line, word in zip(lines, words, strict=True) if lesson.id in word[:4]]
+        assert minutes.format(lesson.minutes) in row, row
+        assert all(one in row for one in lesson.builds_on[:1]), row
+    heads = [line.split()[0] for line in lines[1:] if re.match(r" {5,12}\S", line)]
+    assert heads == [group.id for group in groups]
+
+
+def test_an_instructors_course_toml_chooses_the_core_and_the_groups(tmp_path: Path) -> None:
+    """It lies in a folder of its own, over the lessons of the course."""
+    root = tmp_path / "course"
+    for folder in ("exercises", "solutions", "tests"):
+        shutil.copytree(find_course() / folder, root / folder, ignore=NOT_COURSE)
+    path = root / "exercises" / "course.toml"
+    text = re.sub(
+        r"^core = .*$", 'core = ["chain_rule", "hooks"]', path.read_text("utf-8"), flags=re.M
+    )
+    path.write_text(
+        f'{text}\n[[group]]\nid = "week"\ntitle = "A week"\nlessons = ["hooks"]\n', "utf-8"
+    )
+    for part, lessons in (("core", {"chain_rule", "hooks"}), ("week", {"hooks"})):
+        work = tmp_path / part
+        assert exit_code("init", work, "--only", part, "--course", root) is ExitCode.OK
+        assert {one.name for one in work.iterdir() if one.is_dir()} == lessons

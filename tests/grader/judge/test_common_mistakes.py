@@ -71,6 +71,8 @@ def named(
     ("actual", "expected", "name", "says"),
     [
         (WANTED.float(), WANTED, "common_wrong_dtype", "float32 where float64"),
+        (WANTED + 0j, WANTED, "common_wrong_dtype", "complex128 where float64"),
+        (WANTED + 1j, WANTED, None, ""),
         (WANTED.float() + 1, WANTED, None, ""),
         (WANTED[:0].float(), WANTED[:0], "common_empty_of_another_dtype", "float32 where float64"),
         (WANTED[:0], WANTED[:0], None, ""),

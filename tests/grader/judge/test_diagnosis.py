@@ -28,6 +28,7 @@ KOREAN = Catalogue(
         ("nothing", "got nothing", "없음 받음"),
         ("walk", "got walk", "walk 받음"),
         (torch.tensor([1.0, 2.5]), "got [1.0, 2.5] float32", "[1.0, 2.5] float32 받음"),
+        (torch.tensor([[1 / 3 - 2j]]), "got [[0.3333-2j]]", "[[0.3333-2j]] 받음"),
         (phrase("a line of {count}", count=3), "got a line of 3", "3줄 받음"),
         (phrase("a line of {count}", count="nothing"), "got a line of nothing", "없음줄 받음"),
         (phrase("{braces}", braces="{what}"), "got {what}", "{what} 받음"),

@@ -52,6 +52,15 @@ SLIPS = {
         "Did you mean grad_output?",
         "return grad_ouput",
     ),
+    "backward of a Function": Slip(
+        "def backward(",
+        "def backwards(",
+        "torch looks for a method named backward.",
+        "def backwards",
+    ),
+    "forward of a Function": Slip(
+        "def forward(", "def foward(", "torch looks for a method named forward.", "def foward"
+    ),
     "method of ctx": Slip(
         "ctx.saved_tensors", "ctx.saved_tensor", "did you mean: 'saved_tensors'?", "ctx.saved_tens"
     ),
