@@ -118,6 +118,11 @@ Checks
     >>> predictions(student, "GUESSES", ["x", "y"])
     {'x': True, 'y': False}
 
+``within``                what a function returns inside of a context manager
+
+    >>> within(torch.no_grad(), student.square, torch.ones(1, requires_grad=True)).requires_grad
+    False
+
 A function under test
 
 ``under_test``            a student's function with its truth: parts of checks, and whole checks
@@ -516,7 +521,7 @@ from grader.judge.formulas import differences, error_panel, formula
 from grader.judge.function_rules import ends_in_return, function_rule, methods
 from grader.judge.graphs import Graph
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import chain, fetch, is_same
+from grader.judge.remote.proxies import chain, fetch, is_same, within
 from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
 from grader.judge.running_check import InCheck

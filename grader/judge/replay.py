@@ -36,7 +36,16 @@ from grader.judge.remote.proxies import (
 )
 from grader.judge.remote.scenarios import scenario_names, scenario_with_definitions
 from grader.worker.wire.compat import without_torch_function
-from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces, run_chain
+from grader.worker.wire.program import (
+    SIGNS,
+    Blend,
+    Cube,
+    Program,
+    Register,
+    pieces,
+    run_chain,
+    run_within,
+)
 from grader.worker.wire.values import StudentRef, leaves
 
 LONGEST = 10_000
@@ -200,7 +209,7 @@ def tensors_of(given: Any) -> list[Tensor]:
         if isinstance(one, Tensor):
             found.append(one)
         elif isinstance(one, Program):
-            found += one.parameters
+            found += [held for held in one.parameters if isinstance(held, Tensor)]
     return found
 
 
@@ -363,6 +372,9 @@ class ScriptWriter:
         if kind == "chain":
             self.definitions.setdefault(kind, plain_source(run_chain))
             return f"run_chain({', '.join([*args, *options])})"
+        if kind == "within":
+            self.definitions.setdefault(kind, plain_source(run_within))
+            return f"run_within({', '.join(args)})"
         if name == "abs":
             return f"abs({args[0]})"
         return operation(name, [*map(bracketed, args)] if name in SIGNS else args)
@@ -457,7 +469,7 @@ class ScriptWriter:
         if id(program) in self.names:
             return self.names[id(program)]
         arguments = [f"x{k}" for k in range(program.inputs)]
-        registers = [*arguments, *map(self._tensor, program.parameters)]
+        registers = [*arguments, *map(self.value, program.parameters)]
         name = self._new_name("f")
         self.names[id(program)] = name
         body = []
@@ -572,6 +584,7 @@ TEXTS = {
     "is_": "{0} is {1}",
     "cat": "torch.cat(({all},))",
     "stack": "torch.stack({all})",
+    "dropout": "torch.nn.functional.dropout({all})",
     "softplus": "torch.nn.functional.softplus({0})",
     "where_positive": "torch.where({0} > 0, {1}, {2})",
 }
@@ -610,7 +623,9 @@ def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
     used: set[int] = set()
     needed = []
     for step in reversed(before):
-        changes = step.what[0] in ("call", "set", "torch") and bool(_ids_of_objects(step) & related)
+        changes = step.what[0] in ("call", "set", "torch", "within") and bool(
+            _ids_of_objects(step) & related
+        )
         if step is last or id(step.result) in used or changes:
             needed.append(step)
             used.update(id(one) for one in objects_in((step.args, step.kwargs)))

@@ -40,7 +40,7 @@ from grader.worker.wire.frames import (
     limit_values,
     read_frame,
 )
-from grader.worker.wire.program import run_chain
+from grader.worker.wire.program import run_apart, run_chain, run_within
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Builder, Encoder, Strided, Value, cut, flat_of, shortened
 
@@ -355,15 +355,16 @@ class Objects:
 
     The kinds of steps:
 
-    ========  ==============================================================
-    ``call``   call ``args[0]`` with the other arguments
-    ``get``    the attribute ``name`` of ``args[0]``
-    ``set``    set the attribute ``name`` of ``args[0]`` to ``args[1]``
-    ``op``     ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
-    ``torch``  the function of torch called ``name``, by its full name, on the arguments
-    ``chain``  a list of many objects, which formulas give in turn (``run_chain``)
-    ``put``    ``args[0]`` itself: a tensor that the judge sent, as an object
-    ========  ==============================================================
+    ==========  ==============================================================
+    ``call``    call ``args[0]`` with the other arguments
+    ``get``     the attribute ``name`` of ``args[0]``
+    ``set``     set the attribute ``name`` of ``args[0]`` to ``args[1]``
+    ``op``      ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
+    ``torch``   the function of torch called ``name``, by its full name, on the arguments
+    ``chain``   a list of many objects, which formulas give in turn (``run_chain``)
+    ``within``  what a function returns inside of a context manager (``run_within``)
+    ``put``     ``args[0]`` itself: a tensor that the judge sent, as an object
+    ==========  ==============================================================
     """
 
     def __init__(self) -> None:
@@ -392,6 +393,8 @@ class Objects:
                     known[step.out] = function(*args, **kwargs)
                 elif kind == "chain":
                     known[step.out] = run_chain(*args, **kwargs)
+                elif kind == "within":
+                    known[step.out] = run_apart(run_within, *args)
                 elif kind == "get":
                     known[step.out] = getattr(args[0], name)
                 elif kind == "set":

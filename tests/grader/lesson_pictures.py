@@ -123,6 +123,13 @@ def twice() -> str:
     return graph(gradient, x=x, gradient=gradient)
 
 
+def kept() -> str:
+    x = leaf([1.0, 2.0, 3.0])
+    a = (-x).exp()
+    b = a.tanh()
+    return graph(b.sum(), x=x, a=a, b=b)
+
+
 def hooked() -> str:
     x = leaf(5.0)
     y = x**3
@@ -296,6 +303,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "broadcasting": repeated,
     "softmax": smooth_maximum,
     "in_place": two_factors,
+    "saved_tensors": kept,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
     "forward_mode": tangent_at_2,

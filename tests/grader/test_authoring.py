@@ -31,7 +31,7 @@ differs drawing ends_in_return error_panel fail fetch formula formula_value func
 gradients_figure graph_figure graphs_figure hands_on has_facts is_function_class
 is_number is_same methods nonlinear_backward own_graph panel phrase plot_figure prediction_figure
 predictions program raises rule same says short_repr term_beside_v trace type_name under_test
-value_and_gradients value_rule
+value_and_gradients value_rule within
 """.split()
 COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
 FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]

@@ -15,8 +15,8 @@ raised then.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -25,7 +25,7 @@ from torch.overrides import resolve_name
 
 from grader.core.errors import MissingName
 from grader.judge.remote.workers import WorkerProcess
-from grader.worker.wire.program import define_operators, run_chain
+from grader.worker.wire.program import Program, define_operators, run_apart, run_chain, run_within
 from grader.worker.wire.values import ObjectRef, Opaque, StudentRef, leaves, walk
 
 if TYPE_CHECKING:
@@ -342,14 +342,39 @@ def chain(formulas: Sequence[str], times: int, /, **names: Any) -> Any:
     return remote[0]._session.step("chain", "", (list(formulas), times), names)
 
 
+def within(manager: Any, function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a function, such as a program, returns for these arguments inside of a context
+    manager, in a thread of its own, where modes that it leaves on end. A tuple of a function and
+    its arguments makes the manager there. With objects of the student's, it is one step in the
+    worker.
+    """
+    remote = objects_in([manager, function, args])
+    if not remote:
+        return run_apart(run_within, manager, function, *args)
+    return remote[0]._session.step("within", "", (manager, function, *args))
+
+
 def as_references(value: Any, worker: WorkerProcess) -> Any:
-    """Replace remote objects by their numbers; raise WorkerLost if their worker is gone."""
-    return walk(
-        value,
-        lambda one: ObjectRef(one.number_on(worker)) if isinstance(one, RemoteObject) else one,
-    )
+    """Replace remote objects by their numbers, as parameters of programs too; raise WorkerLost if
+    their worker is gone.
+    """
+
+    def reference(one: Any) -> Any:
+        if isinstance(one, RemoteObject):
+            return ObjectRef(one.number_on(worker))
+        if isinstance(one, Program):
+            return replace(one, parameters=as_references(one.parameters, worker))
+        return one
+
+    return walk(value, reference)
 
 
 def objects_in(value: Any) -> list[RemoteObject]:
-    """Return the remote objects in arguments or results."""
-    return [one for one in leaves(value) if isinstance(one, RemoteObject)]
+    """Return the remote objects in arguments or results, as parameters of programs too."""
+    found = []
+    for one in leaves(value):
+        if isinstance(one, Program):
+            found += objects_in(one.parameters)
+        elif isinstance(one, RemoteObject):
+            found.append(one)
+    return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -76,6 +77,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "blend": cast(Any, Blend).apply,
     "cat": lambda *parts: torch.cat(parts),
     "stack": lambda *parts: torch.stack(parts),
+    "dropout": torch.nn.functional.dropout,
     "softplus": torch.nn.functional.softplus,
     "where_positive": lambda c, a, b: torch.where(c > 0, a, b),
 }
@@ -224,6 +226,27 @@ def program(
     code = getattr(function, "__code__", None)
     names = code.co_varnames[: code.co_argcount][: len(symbols)] if code else ()
     return Program(inputs, parameters, recorder.steps, outputs, single, names)
+
+
+def run_within(manager: Any, function: Any, /, *args: Any) -> Any:
+    """Return what a function returns for these arguments inside of a context manager, or of one
+    that is made there: a tuple of a function and its arguments.
+    """
+    with manager[0](*manager[1:]) if isinstance(manager, tuple) else manager:
+        return function(*args)
+
+
+def run_apart(function: Callable[..., Any], *args: Any) -> Any:
+    """Return what a function returns in a thread of its own: a mode of torch's that it leaves on
+    ends there.
+    """
+
+    def run(grad: bool) -> Any:
+        with torch.set_grad_enabled(grad):
+            return function(*args)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run, torch.is_grad_enabled()).result()
 
 
 def run_chain(formulas: Sequence[str], times: int, /, **names: Any) -> list[Any]:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -274,6 +275,30 @@ def test_a_chain_becomes_a_function_without_annotations(
     exec("\n".join(lines), names)
     assert got == 54.0
     assert capsys.readouterr().out == "got      54.0\n"
+
+
+def test_a_function_within_a_context_manager_is_written_out(
+    remote: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A program in it has a parameter that is an object in the worker."""
+    from grader.authoring import fetch, formula, within
+    from grader.judge.replay import Recorder, ScriptWriter
+
+    text = "import contextlib\n\ndef nothing(n): return contextlib.nullcontext(n)\n"
+    student = remote(text)
+    x, w = (torch.tensor(n, requires_grad=True) for n in (2.0, 3.0))
+    with Recorder(student._session) as recorder:
+        at_x, at_w = recorder.student.put(x), recorder.student.put(w)
+        y = within(recorder.student.nothing(1), formula("x * w", w=at_w), at_x)
+        y.backward()
+        got = fetch(at_w.grad)
+    writer = ScriptWriter(recorder.steps, recorder.snapshots, inputs={}, module="m", scenarios="")
+    lines = writer.write(actual=got)
+    own: dict[str, Any] = {}
+    exec(text, own)
+    exec("\n".join(lines), {"m": SimpleNamespace(**own), "torch": torch})
+    assert got == 2.0
+    assert capsys.readouterr().out.split() == ["got", "tensor(2.)"]
 
 
 def test_of_scenarios_only_what_is_used_is_shown() -> None:

@@ -11,7 +11,7 @@ import torch
 from forked import Students
 from torch import Tensor
 
-from grader.authoring import chain, fetch, is_same
+from grader.authoring import chain, fetch, formula, is_same, within
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
@@ -119,6 +119,46 @@ def test_an_exception_in_a_chain_is_the_students(student: RemoteStudent) -> None
     assert caught.value.line == 1 + SOURCE.splitlines().index(
         '    def broken(self): raise KeyError("no such node")'
     )
+
+
+MANAGED = """
+import contextlib
+
+entered = []
+
+
+@contextlib.contextmanager
+def counted(number):
+    entered.append(number)
+    try:
+        yield
+    finally:
+        entered.append(-number)
+
+
+def seen():
+    return list(entered)
+"""
+
+
+def test_a_function_runs_within_the_students_context_manager(remote: Students) -> None:
+    """It is left again, even if the function raises."""
+    for student in (remote(MANAGED), LocalStudent(Source(MANAGED, "lesson.py"), "")):
+        x, w = student.put(torch.tensor(2.0)), student.put(torch.tensor(3.0))
+        times_w, wrong = formula("x * w", w=w), formula("x @ w", w=w)
+        assert fetch(within(student.counted(1), times_w, x)) == 6.0
+        with pytest.raises((StudentCodeError, RuntimeError)):
+            fetch(within((student.counted, 2), wrong, x))
+        assert fetch(student.seen()) == [1, -1, 2, -2]
+
+
+def test_a_parameter_of_a_program_may_be_an_object(remote: Students) -> None:
+    """It is the object itself, so it gets the gradient."""
+    text = "def run(f, x): return f(x)"
+    for student in (remote(text), LocalStudent(Source(text, "lesson.py"), "")):
+        x, w = (student.put(torch.tensor(n, requires_grad=True)) for n in (2.0, 3.0))
+        student.run(formula("x * w", w=w), x).backward()
+        assert fetch([x.grad, w.grad]) == [3.0, 2.0]
 
 
 def test_nothing_is_asked_before_a_value_is_read(student: RemoteStudent, asked: list[str]) -> None:
