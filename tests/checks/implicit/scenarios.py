@@ -1,0 +1,124 @@
+"""What only the worker can observe in implicit, besides the engine's scenarios."""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.worker.scenarios import arrays_in, copied, gradients, names_of_nodes, node_of, operators
+
+
+class Alone:
+    """One function, as a student's file that has nothing else."""
+
+    def __init__(self, function):
+        self.function = function
+
+
+def solved(student, a, b, v):
+    """What torch runs in a call of Solve and in its backward."""
+    return operators(Alone(lambda a: student.Solve.apply(a, b)), "function", a, v)
+
+
+# ---------------------------------------------------------------------------------- FixedPoint
+
+
+def iterated(student, f, z0, x, v):
+    """A call of FixedPoint and its gradient for v: how often f was called on either way, and
+    whether some result of f, with a graph, came back to f; what the node holds.
+    """
+    results, seen = [], {"forward": 0, "backward": 0, "chained": 0}
+    way = "forward"
+
+    def watched(*given):
+        seen[way] += 1
+        mine = {id(node) for node in nodes_of(results)}
+        seen["chained"] += bool(mine & {id(node) for node in nodes_behind(given)})
+        result = f(*given)
+        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+            results.append(result)
+        return result
+
+    y = student.FixedPoint.apply(watched, z0, x)
+    node = node_of(y, student.FixedPoint)
+    held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    seen |= {"found": node is not None, "behind": len(nodes_behind([y])), "attributes": held}
+    way = "backward"
+    return {**seen, "value": copied(y), "gradients": gradients(y, [x], v)}
+
+
+def nodes_of(tensors):
+    return [tensor.grad_fn for tensor in tensors]
+
+
+def nodes_behind(tensors):
+    """The nodes of the graph behind some tensors."""
+    todo, found = [getattr(tensor, "grad_fn", None) for tensor in tensors], []
+    while todo:
+        node = todo.pop()
+        if node is not None and node not in found:
+            found.append(node)
+            todo += [parent for parent, _ in node.next_functions]
+    return found
+
+
+def afterwards(student, f, inside, z0, x, v, held):
+    """What a call of FixedPoint and backward leave of z0, x, v and ``inside``, a tensor in f, and
+    of .grad, which was ``held`` and ones.
+    """
+    x.grad, inside.grad = held, torch.ones_like(inside)
+    y = student.FixedPoint.apply(f, z0, x)
+    y.backward(v)
+    return {
+        "values": [copied(one) for one in (z0, x, v)],
+        "grads": [copied(one.grad) for one in (x, inside)],
+    }
+
+
+def changed(student, f, z0, x, v):
+    """The gradient of a call of FixedPoint after x was multiplied in place; None if that raises."""
+    leaf = x.detach().clone().requires_grad_()
+    given = leaf + 0
+    y = student.FixedPoint.apply(f, z0, given)
+    try:
+        with torch.no_grad():
+            given.mul_(1.5)
+        return gradients(y, [leaf], v)
+    except RuntimeError:
+        return None
+
+
+# --------------------------------------------------------------------------------- newton_sqrt
+
+
+class Ran(TorchDispatchMode):
+    """The names of the operators that torch runs, a power with its exponent."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.name().partition("::")[2].partition(".")[0].strip("_")
+        whole = len(args) > 1 and isinstance(args[1], (int, float)) and args[1] == int(args[1])
+        self.names.add(name if name != "pow" or whole else "pow of no whole number")
+        return function(*args, **(kwargs or {}))
+
+
+def ran(student, a):
+    """What torch runs in newton_sqrt."""
+    with Ran() as seen:
+        student.newton_sqrt(a)
+    return sorted(seen.names)
+
+
+def behind(student, a):
+    """The graph of newton_sqrt(a): how many nodes it has, and their names."""
+    y = student.newton_sqrt(a)
+    found = isinstance(y, torch.Tensor) and y.requires_grad
+    return {
+        "nodes": len(nodes_behind([y])) if found else 0,
+        "names": sorted(names_of_nodes(y.grad_fn)) if found else [],
+    }
