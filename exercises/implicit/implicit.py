@@ -17,7 +17,7 @@ class Solve(Function):
 
     @staticmethod
     def forward(ctx, A: Tensor, b: Tensor) -> Tensor:
-        """Return x; torch.linalg.solve computes it."""
+        """Return x, for example by torch.linalg.solve."""
         raise NotImplementedError
 
     @staticmethod
@@ -55,8 +55,8 @@ def newton_sqrt(a: Tensor) -> Tensor:
     """Return the square root of each element of a, by Newton's iteration.
 
     Elements are from 1e-6 to 1e6. The graph of the result does not contain the
-    iterations, and its gradient is right. Roots that torch, math or NumPy
-    compute, such as a ** 0.5, are not allowed.
+    iterations, and its gradient is right. Roots that a library computes, and
+    powers such as a ** 0.5, are not allowed.
     """
     raise NotImplementedError
 

@@ -110,6 +110,14 @@ def twice() -> str:
     return graph(gradient, x=x, gradient=gradient)
 
 
+def two_steps() -> str:
+    """Draw what autograd records of two of Newton's steps to the root of 2."""
+    a, z = leaf(2.0), torch.tensor(1.0)
+    for _ in range(2):
+        z = (z + a / z) / 2
+    return graph(z, a=a, z=z)
+
+
 def hooked() -> str:
     x = leaf(5.0)
     y = x**3
@@ -250,6 +258,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "relu_and_ste": declared_slopes,
     "gradcheck": wrong_backward,
     "second_derivative": twice,
+    "implicit": two_steps,
     "hooks": hooked,
     "tiny_autograd": neuron,
 }

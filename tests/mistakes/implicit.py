@@ -198,6 +198,8 @@ class Solve(Function):
 # %% data_saved
 # The numbers of A are saved without its version.
 class Solve(Function):
+    ...
+
     @staticmethod
     def forward(ctx, A, b):
         x = torch.linalg.solve(A, b)
@@ -218,20 +220,15 @@ class Solve(Function):
 
 
 # %% writes_into_others
-# Gaussian elimination in A and b.
+# b becomes the solution.
 class Solve(Function):
+    ...
+
     @staticmethod
     def forward(ctx, A, b):
-        kept = A.clone()
-        for i in range(len(b)):
-            b[i] /= A[i, i].clone()
-            A[i] /= A[i, i].clone()
-            for k in range(len(b)):
-                if k != i:
-                    b[k] -= A[k, i] * b[i]
-                    A[k] -= A[k, i].clone() * A[i]
-        x = b.clone()
-        ctx.save_for_backward(kept, x)
+        x = torch.linalg.solve(A, b)
+        b.copy_(x)
+        ctx.save_for_backward(A, x)
         return x
 
 
@@ -273,7 +270,7 @@ class Solve:
         return x
 
 
-# %% styles_mixed
+# %% common_argument_count
 # forward has no ctx, and there is no setup_context.
 class Solve(Function):
     @staticmethod
@@ -688,7 +685,7 @@ def newton_sqrt(a):
     return z
 
 
-# %% common_result_without_graph
+# %% root_without_graph
 # No step is recorded.
 @torch.no_grad()
 def newton_sqrt(a):
@@ -783,3 +780,133 @@ def minimizer_gradient(loss, z, x, v):
     (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
     L = torch.stack([torch.autograd.grad(s, x, retain_graph=True)[0] for s in slope])
     return torch.linalg.solve(H, v).expand(len(x)) @ -L
+
+
+# %% term_outside_the_product
+# A small number is added to the gradient.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A.T, grad_output)
+        return -torch.outer(w, x), w + 0.1
+
+
+# %% nonlinear_in_grad_output
+# A large grad_output is clipped.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = first = grad_output.clamp(-1, 1)
+        for _ in range(100):
+            w = first + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]
+
+
+# %% nonlinear_in_grad_output
+# A large grad_output is clipped.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A.T, grad_output.clamp(-2, 2))
+        return -torch.outer(w, x), w
+
+
+# %% common_sizes_differ
+# The gradient of A is that of a system of three equations.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A.T, grad_output)
+        return -(w.reshape(3, 1) * x), w
+
+
+# %% common_inplace_on_saved
+# The sign of the saved solution is turned in place.
+class Solve(Function):
+    @staticmethod
+    def forward(ctx, A, b):
+        x = torch.linalg.solve(A, b)
+        ctx.save_for_backward(A, x.clone())
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A.T, grad_output)
+        return torch.outer(w, x.neg_()), w
+
+
+# %% arguments_of_f_swapped
+# f is called with x first.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, f, z0, x):
+        z = z0
+        for _ in range(100):
+            z = f(x, z)
+        ctx.f = f
+        ctx.save_for_backward(z, x)
+        return z
+
+
+# %% vectors_only
+# The Jacobian is taken for a matrix, and multiplied by grad_output as it is.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach() for t in ctx.saved_tensors)
+        J, K = torch.autograd.functional.jacobian(ctx.f, (z, x))
+        w = torch.linalg.solve(torch.eye(len(z), dtype=z.dtype) - J.T, grad_output)
+        return None, None, w @ K
+
+
+# %% common_constant_factor
+# The mean of z and a / z is not halved in the last step.
+def newton_sqrt(a):
+    with torch.no_grad():
+        z = torch.ones_like(a)
+        for _ in range(50):
+            z = (z + a / z) / 2
+    return z + a / z
+
+
+# %% common_wrong_dtype
+# The iteration begins with ones of the default dtype and of one number.
+def newton_sqrt(a):
+    with torch.no_grad():
+        z = torch.ones(a.shape)
+        for _ in range(50):
+            z = (z + a.float() / z) / 2
+    return (z + a.float() / z) / 2
+
+
+# %% common_writes_into_argument
+# a is used up.
+def newton_sqrt(a):
+    with torch.no_grad():
+        start = a.clone()
+        z = torch.ones_like(a)
+        for _ in range(50):
+            z = (z + start / z) / 2
+        root = z.clone()
+    result = (root + a / root) / 2
+    a.data.fill_(1.0)
+    return result

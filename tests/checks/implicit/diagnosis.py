@@ -100,6 +100,15 @@ def backward_of(failure: Failure, student: Student) -> Backward:
 
 
 @rule
+def needs_enable_grad(failure: Failure, student: Student) -> Facts | None:
+    """torch complains of a result without a graph, and nothing switches recording on."""
+    if failure.error is None or not failure.raised("does not have a grad_fn"):
+        return None
+    on = any("enable" in name for name in student.source.names_used(failure.about))
+    return None if on else {"said": failure.error.message}
+
+
+@rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """What an argument held before and after."""
     names = ("Solve changed", "Solve.backward changed", "FixedPoint changed")
@@ -156,7 +165,8 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
         return None
     runs = [ask(student, failure.about, v) for v in (V, V.sign() + V, -0.01 * V)]
     for got, again, small in zip(*runs, strict=True):
-        if isinstance(got, Tensor) and got.any() and same(got, again) and same(got, small):
+        found = isinstance(got, Tensor) and (got.abs() > 0.01).any()
+        if found and same(got, again) and same(got, small):
             return {"v": V, "got": got, "other": V.sign() + V}
     return None
 
