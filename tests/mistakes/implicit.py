@@ -763,7 +763,7 @@ def minimizer_gradient(loss, z, x, v):
     return torch.autograd.grad(loss(z, x), x)[0]
 
 
-# %% common_wrong_sign
+# %% sign_of_the_minimizer
 # The minus sign is missing.
 def minimizer_gradient(loss, z, x, v):
     H = torch.autograd.functional.hessian(lambda z: loss(z, x), z)
@@ -822,7 +822,7 @@ class Solve(Function):
         return -torch.outer(w, x), w
 
 
-# %% common_sizes_differ
+# %% one_size_only
 # The gradient of A is that of a system of three equations.
 class Solve(Function):
     ...
@@ -898,7 +898,7 @@ def newton_sqrt(a):
     return (z + a.float() / z) / 2
 
 
-# %% common_writes_into_argument
+# %% writes_into_others
 # a is used up.
 def newton_sqrt(a):
     with torch.no_grad():

@@ -110,16 +110,19 @@ def needs_enable_grad(failure: Failure, student: Student) -> Facts | None:
 
 @rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
-    """What an argument held before and after."""
-    names = ("Solve changed", "Solve.backward changed", "FixedPoint changed")
-    texts = ("{function} changed", "{function}.backward changed", "FixedPoint changed")
+    """A check saw a change; or forward of Solve changes A or b, which other checks feel."""
     said = failure.message or ""
-    if failure.error is not None or not said.startswith((*names, *texts)):
+    if "changed" in said and "in place" not in said and said.startswith(("{", "FixedPoint", "newton_sqrt")):
+        return {"which": failure.facts.get("which", "grad_output" if "v" in said else "a")}
+    if failure.about != "Solve" or failure.error is not None:
         return None
-    facts = {"which": failure.facts.get("which", "grad_output")}
-    if said.startswith("{function}.backward"):
-        facts["which"] = "grad_output"
-    return facts
+    a, b = A.clone(), B.clone()
+    with student.writing_allowed() as copies:
+        student.Solve.apply(a, b)
+    for which, one in (("A", a), ("b", b)):
+        if differs(copies.of(one), one):
+            return {"which": which}
+    return None
 
 
 @value_rule
