@@ -1,5 +1,6 @@
 """implicit: wrong answers. A cell shows the definitions that differ from the solution."""
 
+
 # %% transpose_forgotten
 # The system of backward is that of forward.
 class Solve(Function):

@@ -112,7 +112,11 @@ def needs_enable_grad(failure: Failure, student: Student) -> Facts | None:
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """A check saw a change; or forward of Solve changes A or b, which other checks feel."""
     said = failure.message or ""
-    if "changed" in said and "in place" not in said and said.startswith(("{", "FixedPoint", "newton_sqrt")):
+    if (
+        "changed" in said
+        and "in place" not in said
+        and said.startswith(("{", "FixedPoint", "newton_sqrt"))
+    ):
         return {"which": failure.facts.get("which", "grad_output" if "v" in said else "a")}
     if failure.about != "Solve" or failure.error is not None:
         return None
