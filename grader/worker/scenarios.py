@@ -45,14 +45,25 @@ def gradients(result, inputs, v):
 
 def node_of(value, cls):
     """The node of a call of cls in the graph behind value, or None."""
-    todo = [getattr(value, "grad_fn", None)]
+    return next(
+        (
+            node
+            for node in nodes_behind(getattr(value, "grad_fn", None))
+            if getattr(type(node), "_forward_cls", None) is cls
+        ),
+        None,
+    )
+
+
+def nodes_behind(node):
+    """A node and all nodes behind it, each once: in a loop, the ways to a node are too many."""
+    todo, seen = [node], {}
     while todo:
         node = todo.pop()
-        if node is not None:
-            if getattr(type(node), "_forward_cls", None) is cls:
-                return node
+        if node is not None and id(node) not in seen:
+            seen[id(node)] = node  # which keeps it alive, so that its id stays its own
             todo += [parent for parent, _ in node.next_functions]
-    return None
+            yield node
 
 
 # ---------------------------------------------------------------------------- graphs, for figures
@@ -537,10 +548,4 @@ def tensors_in(values):
 
 def names_of_nodes(node):
     """The names of a node and of all nodes behind it."""
-    todo, names = [node], set()
-    while todo:
-        node = todo.pop()
-        if node is not None:
-            names.add(node.name())
-            todo += [parent for parent, _ in node.next_functions]
-    return names
+    return {one.name() for one in nodes_behind(node)}

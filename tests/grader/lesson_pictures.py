@@ -130,6 +130,14 @@ def kept() -> str:
     return graph(b.sum(), x=x, a=a, b=b)
 
 
+def two_steps() -> str:
+    """Draw what autograd records of two of Newton's steps to the root of 2."""
+    a, z = leaf(2.0), torch.tensor(1.0)
+    for _ in range(2):
+        z = (z + a / z) / 2
+    return graph(z, a=a, z=z)
+
+
 def hooked() -> str:
     x = leaf(5.0)
     y = x**3
@@ -307,6 +315,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "gradcheck": wrong_backward,
     "second_derivative": twice,
     "forward_mode": tangent_at_2,
+    "implicit": two_steps,
     "hooks": hooked,
     "tiny_autograd": neuron,
 }

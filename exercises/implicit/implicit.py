@@ -1,0 +1,71 @@
+"""implicit: differentiate a solution, not the way it was found.
+
+Run `grade implicit` to check your work, `grade hint implicit` for a hint. What
+holds in every lesson is in ../README.md.
+"""
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+
+class Solve(Function):
+    """The solution x of A x = b.
+
+    A has shape (n, n) and can be inverted; b has shape (n,).
+    """
+
+    @staticmethod
+    def forward(ctx, A: Tensor, b: Tensor) -> Tensor:
+        """Return x, for example by torch.linalg.solve."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the gradients with respect to A and b as a tuple.
+
+        One more solve is enough for both. Autograd is not allowed here.
+        """
+        raise NotImplementedError
+
+
+class FixedPoint(Function):
+    """The fixed point of z = f(z, x), with a gradient for x.
+
+    f(z, x) has the shape of z; x may have another one. Each step from z to
+    f(z, x) at least halves the distance to the fixed point. No graph leads
+    through more than one call of f.
+    """
+
+    @staticmethod
+    def forward(ctx, f, z0: Tensor, x: Tensor) -> Tensor:
+        """Return the fixed point: repeat z = f(z, x), beginning with z0."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx, grad_output: Tensor) -> tuple[None, None, Tensor]:
+        """Return None for f, None for z0, and the gradient with respect to x.
+
+        That is the gradient of the fixed point, which does not depend on z0.
+        """
+        raise NotImplementedError
+
+
+def newton_sqrt(a: Tensor) -> Tensor:
+    """Return the square root of each element of a, by Newton's iteration.
+
+    Elements are from 1e-6 to 1e6. The graph of the result does not contain the
+    iterations, and its gradient is right. Roots that a library computes, and
+    powers such as a ** 0.5, are not allowed.
+    """
+    raise NotImplementedError
+
+
+def minimizer_gradient(loss, z: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    """Bonus: return the gradient with respect to x of v @ z, where z is the
+    minimizer of loss(z, x) for that x.
+
+    z and v have shape (n,), x has shape (m,), and loss(z, x) is 0-d. At the
+    minimizer, the Hessian of loss with respect to z can be inverted.
+    """
+    raise NotImplementedError

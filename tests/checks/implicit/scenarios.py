@@ -1,0 +1,117 @@
+"""What only the worker can observe in implicit, besides the engine's scenarios."""
+
+import contextlib
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.worker.scenarios import arrays_in, copied, gradients, node_of, nodes_behind, operators
+
+
+class Alone:
+    """One function, as a student's file that has nothing else."""
+
+    def __init__(self, function):
+        self.function = function
+
+
+def solved(student, a, b, v):
+    """What torch runs in a call of Solve and in its backward."""
+    return operators(Alone(lambda a: student.Solve.apply(a, b)), "function", a, v)
+
+
+# ---------------------------------------------------------------------------------- FixedPoint
+
+
+def iterated(student, f, z0, x, v):
+    """A call of FixedPoint and backward for v: how often f got a z whose graph leads through
+    another call of f, how many nodes the result's graph has, and what tensors the node holds.
+    """
+    own, seen = {}, {"chained": 0}
+
+    def watched(*given):
+        seen["chained"] += leads_to(given, own)
+        result = f(*given)
+        if isinstance(result, torch.Tensor) and result.grad_fn is not None:
+            own[id(result.grad_fn)] = result.grad_fn
+        return result
+
+    y = student.FixedPoint.apply(watched, z0, x)
+    node = node_of(y, student.FixedPoint)
+    held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    seen |= {"found": node is not None, "behind": behind_of(y), "attributes": held}
+    with contextlib.suppress(Exception):  # has a check of its own
+        gradients(y, [x], v)
+    return seen
+
+
+def behind_of(y):
+    """How many nodes the graph of a result has."""
+    return len([*nodes_behind(getattr(y, "grad_fn", None))])
+
+
+def leads_to(tensors, nodes):
+    """Whether one of these nodes is in the graph behind some tensors."""
+    nearest = [getattr(tensor, "grad_fn", None) for tensor in tensors]
+    if any(id(node) in nodes for node in nearest):
+        return True
+    return any(id(one) in nodes for node in nearest for one in nodes_behind(node))
+
+
+def afterwards(student, f, inside, z0, x, v, held):
+    """What a call of FixedPoint and backward leave of z0, x, v and ``inside``, a tensor in f, and
+    of .grad, which was ``held`` and ones.
+    """
+    x.grad, inside.grad = held, torch.ones_like(inside)
+    y = student.FixedPoint.apply(f, z0, x)
+    y.backward(v)
+    return {
+        "values": [copied(one) for one in (z0, x, v)],
+        "grads": [copied(one.grad) for one in (x, inside)],
+    }
+
+
+def changed(student, f, z0, x, v):
+    """The gradient of a call of FixedPoint after x was multiplied in place; None if that raises."""
+    leaf = x.detach().clone().requires_grad_()
+    given = leaf + 0
+    y = student.FixedPoint.apply(f, z0, given)
+    try:
+        with torch.no_grad():
+            given.mul_(1.5)
+        return gradients(y, [leaf], v)
+    except RuntimeError:
+        return None
+
+
+# --------------------------------------------------------------------------------- newton_sqrt
+
+
+class Ran(TorchDispatchMode):
+    """The names of the operators that torch runs, a power with its exponent."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = function.name().partition("::")[2].partition(".")[0].strip("_")
+        whole = len(args) > 1 and isinstance(args[1], (int, float)) and args[1] == int(args[1])
+        self.names.add(name if name != "pow" or whole else "pow of no whole number")
+        return function(*args, **(kwargs or {}))
+
+
+def ran(student, a):
+    """What torch runs in newton_sqrt."""
+    with Ran() as seen:
+        student.newton_sqrt(a)
+    return sorted(seen.names)
+
+
+def behind(student, a):
+    """How many nodes the graph of newton_sqrt(a) has."""
+    return behind_of(student.newton_sqrt(a))

@@ -1,0 +1,70 @@
+"""implicit: wrong answers that must not get the name of the mistake they resemble.
+
+A cell shows the definitions that differ from the solution.
+"""
+
+
+# %% transpose_forgotten
+# The matrix is transposed on both ways.
+class Solve(Function):
+    @staticmethod
+    def forward(ctx, A, b):
+        x = torch.linalg.solve(A.T, b)
+        ctx.save_for_backward(A, x)
+        return x
+
+
+# %% sign_of_the_matrix
+# The gradient of A is twice as large.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A.T, grad_output)
+        return -2 * torch.outer(w, x), w
+
+
+# %% one_step_only
+# Half of the gradient of one step.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        return None, None, torch.autograd.grad(y, x, grad_output)[0] / 2
+
+
+# %% needs_enable_grad
+# f is called with a graph, and its result is detached.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x).detach()
+        return None, None, torch.autograd.grad(y, x, grad_output)[0]
+
+
+# %% unrolled_root
+# A short loop from a start that is not enough for a million, with a graph.
+def newton_sqrt(a):
+    z = torch.ones_like(a)
+    for _ in range(3):
+        z = (z + a / z) / 2
+    return z
+
+
+# %% hessian_left_out
+# Only the diagonal of the Hessian.
+def minimizer_gradient(loss, z, x, v):
+    z, x = z.detach().requires_grad_(), x.detach().requires_grad_()
+    H = torch.autograd.functional.hessian(lambda z: loss(z, x), z)
+    (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
+    return -torch.autograd.grad(slope, x, v / H.diagonal())[0]
