@@ -269,7 +269,7 @@ def test_other_gradients(student: Student, draw: RandomInputs) -> None:
     assert_summed(student, draw.tensor(9, 40, digits=None), (40,), rtol=1e-8, atol=1e-8)
 
 
-@check(points=0.25, about="sum_to")
+@check(points=0.25, about="sum_to", needs=test_dimensions_that_shape_lacks)
 def test_gradient_stays(student: Student, draw: RandomInputs) -> None:
     """gradient is left alone"""
     student.observe("exchange", right=False)

@@ -778,7 +778,7 @@ def test_twenty_lessons_in_six_groups_are_listed_on_eighty_columns(
     assert max(map(cell_len, lines)) <= 80
     words = [line.split() for line in lines]
     for lesson in lessons:
-        (row,) = [line for line, word in zip(lines, words, strict=True) if lesson.id in word[:4]]
+        row = next(line for line, word in zip(lines, words, strict=True) if lesson.id in word[:4])
         assert minutes.format(lesson.minutes) in row, row
         assert all(one in row for one in lesson.builds_on[:1]), row
     heads = [line.split()[0] for line in lines[1:] if re.match(r" {5,12}\S", line)]

@@ -268,7 +268,7 @@ NAN, INFINITY = math.nan, math.inf
             torch.tensor([2.0], requires_grad=True),
             {"tensor": [2.0], "dtype": "float32", "shape": [1]},
         ),
-        (torch.tensor([1j]), {"other": "[1j]"}),
+        (torch.tensor([1j]), {"other": "[0+1j]"}),
     ],
     ids=repr,
 )

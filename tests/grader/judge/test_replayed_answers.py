@@ -21,7 +21,7 @@ from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs
 
 COURSE = load_course(find_course())
-MOST_OBSERVED = 36.85
+MOST_OBSERVED = 43.75
 """The points of the course that rest on observation alone; the aim is fewer."""
 RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
 KNOWN_BEFOREHAND = {
