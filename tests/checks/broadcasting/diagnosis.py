@@ -75,6 +75,12 @@ def first_ones(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient
 
 
+def ones_first(gradient: Tensor, shape: Shape) -> Tensor:
+    for dim, size in enumerate(shape):
+        gradient = gradient.sum(dim, keepdim=True) if size == 1 else gradient
+    return total(gradient, leading(gradient, shape))
+
+
 def averaged(gradient: Tensor, shape: Shape) -> Tensor:
     return right(gradient, shape) * (torch.Size(shape).numel() / gradient.numel())
 
@@ -95,6 +101,7 @@ def both(gradient: Tensor, shape: Shape) -> list[int]:
 nothing_summed = summed_as(lambda g, shape: g)
 size_one_forgotten = summed_as(lambda g, shape: total(g, leading(g, shape)))
 leading_forgotten = summed_as(lambda g, shape: total(g, ones(g, shape), keepdim=True))
+ones_before_leading = summed_as(ones_first)
 keepdim_forgotten = summed_as(lambda g, shape: total(g, both(g, shape)))
 lacking_dimensions_kept = summed_as(lambda g, shape: total(g, both(g, shape), keepdim=True))
 matched_from_the_left = summed_as(from_the_left)
@@ -102,6 +109,14 @@ mean_in_place_of_sum = summed_as(averaged)
 one_repetition_taken = summed_as(first_ones)
 everything_summed = summed_as(all_summed)
 empty_list_of_dimensions = summed_as(summed_if_empty)
+
+
+@rule
+def size_zero_not_summed(failure: Failure, student: Student) -> Facts | None:
+    """A gradient without elements comes back, where one that has some is summed."""
+    got, shape = failure.actual, failure.facts.get("from")
+    found = shape == "(0,)" and isinstance(got, Tensor) and got.shape == (0,)
+    return {"got": shape} if found else None
 
 
 @rule
@@ -129,3 +144,11 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
         if isinstance(got, Tensor) and got.any() and same(got, other):
             return {"which": which, "got": got}
     return None
+
+
+@rule
+def lone_letter_put_last(failure: Failure, student: Student) -> Facts | None:
+    """For "ij,j->", each column of the gradient of a is b, not each row."""
+    a, b = failure.draw.tensor(3, 3), failure.draw.tensor(3)
+    got = student.einsum_gradients("ij,j->", a, b, torch.ones((), dtype=a.dtype))[0]
+    return {} if same(got, b[:, None].expand(3, 3)) else None
