@@ -189,7 +189,7 @@ class CrossEntropy(Function):
         index = torch.where(target != ignore_index, target, torch.zeros_like(target))[:, None]
         losses = (logits - logits.max(1, keepdim=True).values).gather(1, index)[:, 0] - exps.sum(1).log()
         ctx.save_for_backward(logits, index, keep, p)
-        return -(losses * keep).sum() / keep.sum()
+        return -losses[keep > 0].sum() / keep.sum()
 
     @staticmethod
     def backward(ctx, grad_output):
