@@ -132,14 +132,15 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return the failed checks that count: a bonus check only if the mistake is about it."""
+    """Return the failed checks that count: a bonus check only if the mistake is about it, as the
+    engine's mistakes are about everything.
+    """
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
-    bonus_parts = set(about) & set(case.lesson.bonus)
     return [
         check
         for check in outcome.result.checks
         if check.outcome is not Outcome.PASSED
-        and (not check.bonus or check.function in bonus_parts)
+        and (not check.bonus or not about or check.function in about)
     ]
 
 
