@@ -177,6 +177,23 @@ def sum_to(gradient, shape):
     return gradient.sum(dims, keepdim=True).expand([1] * lacking + [*shape]).reshape(shape)
 
 
+# %% empty_list_of_dimensions
+# The same with keepdim, where one element is left.
+def sum_to(gradient, shape):
+    lacking = gradient.dim() - len(shape)
+    dims = [k for k in range(gradient.dim()) if k < lacking or shape[k - lacking] == 1]
+    result = gradient.sum(dims, keepdim=True)
+    return result[(0,) * lacking]
+
+
+# %% empty_list_of_dimensions
+# The same, and one element can't be reshaped.
+def sum_to(gradient, shape):
+    lacking = gradient.dim() - len(shape)
+    dims = [k for k in range(gradient.dim()) if k < lacking or shape[k - lacking] == 1]
+    return gradient.sum(dims, keepdim=True).reshape(shape)
+
+
 # %% numbers_of_dimensions_shift
 # After the first sum, the other dimensions have other numbers.
 def sum_to(gradient, shape):

@@ -89,11 +89,6 @@ def all_summed(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient if gradient.shape == shape else gradient.sum().expand(shape)
 
 
-def summed_if_empty(gradient: Tensor, shape: Shape) -> Tensor:
-    found = right(gradient, shape)
-    return gradient.sum().expand(shape) if gradient.shape == shape else found
-
-
 def both(gradient: Tensor, shape: Shape) -> list[int]:
     return leading(gradient, shape) + ones(gradient, shape)
 
@@ -108,7 +103,29 @@ matched_from_the_left = summed_as(from_the_left)
 mean_in_place_of_sum = summed_as(averaged)
 one_repetition_taken = summed_as(first_ones)
 everything_summed = summed_as(all_summed)
-empty_list_of_dimensions = summed_as(summed_if_empty)
+
+
+@rule
+def empty_list_of_dimensions(failure: Failure, student: Student) -> Facts | None:
+    """For the gradient's own shape, the sum of all, in any shape, or an error because it has one
+    element; right for other shapes.
+    """
+    gradient, shape = failure.draw.tensor(3, 4), (3, 4)
+    try:
+        got = student.sum_to(gradient.clone(), shape)
+    except Exception as error:
+        lost = "invalid for input of size 1" in str(error)
+    else:
+        lost = isinstance(got, Tensor) and same(got, gradient.sum().expand(got.shape))
+    if not lost:
+        return None
+    for wide, other in PROBES:
+        gradient = failure.draw.tensor(*wide)
+        if wide != other and not same(
+            student.sum_to(gradient.clone(), other), right(gradient, other)
+        ):
+            return None
+    return {"from": str(shape), "to": str(shape)}
 
 
 @rule
