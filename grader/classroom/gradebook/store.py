@@ -334,7 +334,8 @@ class Gradebook:
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
-        A time is when it was handed in, or, if nobody says, that of its download.
+        A time is when it was handed in, or, if nobody says, that of its download: but before
+        what was handed in after the newest file of that download.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
@@ -345,8 +346,17 @@ class Gradebook:
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
             [submission],
         ).fetchall()
+        told = [moment(handed_in) for _, handed_in, *_ in rows if handed_in]
+
+        def time(row: tuple[Any, ...]) -> datetime:
+            _, handed_in, ranked, newest, *_ = row
+            if handed_in or not ranked:
+                return moment(handed_in) if handed_in else LONG_AGO
+            later = (one for one in told if newest is not None and one.timestamp() > newest)
+            return min([moment(ranked), *(one - MOMENT for one in later)])
+
         if len(rows) > 1:
-            rows.sort(key=lambda row: moment(row[1] or row[2]) if row[1] or row[2] else LONG_AGO)
+            rows.sort(key=time)
         return tuple(
             Attempt(
                 number,

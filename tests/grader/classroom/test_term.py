@@ -340,6 +340,19 @@ def test_an_older_download_in_a_folder_replaces_nothing_either(
     assert term.marks() == dict.fromkeys(names, 6.0)
 
 
+def test_a_time_that_only_the_newer_attempt_has_keeps_the_order_of_both(term: Term) -> None:
+    """The roster's time is after the first download, which was graded days later."""
+    plain = term.roster("name,sid\nAda,1\nBen,2\n")
+    first = {"Ada/tiny.py": points(2), "Ben/tiny.py": points(3)}
+    ago = time.time() - 9 * DAY
+    term.grade(term.download("first", first, ago), roster=plain)
+    at = time.strftime("%Y-%m-%dT%H:%M+00:00", time.gmtime(ago + DAY))
+    told = term.roster(f"name,sid,submitted_at\nAda,1,{at}\nBen,2,\n")
+    second = {"Ada/tiny.py": points(9), "Ben/tiny.py": points(3)}
+    term.grade(term.download("second", second, ago + 2 * DAY), roster=told)
+    assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
+
+
 def test_who_hands_in_an_earlier_version_again_gets_its_mark(
     term: Term, capsys: pytest.CaptureFixture[str]
 ) -> None:
