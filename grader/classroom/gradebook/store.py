@@ -846,7 +846,7 @@ class Gradebook:
                 "came_as": one.came_as,
                 "late": int(one.late),
                 "handed_in": one.handed_in,
-                "on_roster": time_on_roster(one.students),
+                "on_roster": self._time_on_roster(one, submission),
                 "gifts": json.dumps(one.gifts),
             },
         )
@@ -855,17 +855,35 @@ class Gradebook:
         """Return what a known attempt's download says of it now. A roster's time is that of the
         newest attempt.
         """
-        query = (
-            "SELECT max(id) FROM attempts WHERE came_under ="
-            " (SELECT came_under FROM attempts WHERE id = ?)"
-        )
-        on_roster = time_on_roster(one.students)
-        newest = self.value(query, attempt) == attempt
+        came_under = self.value("SELECT came_under FROM attempts WHERE id = ?", attempt)
+        query = "SELECT max(id) FROM attempts WHERE came_under = ?"
+        newest = self.value(query, came_under) == attempt
+        on_roster = self._time_on_roster(one, came_under, attempt) if newest else None
         return {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
             **({"on_roster": on_roster} if newest else {}),
         }
+
+    def _time_on_roster(
+        self, one: Submission, came_under: int, attempt: int | None = None
+    ) -> str | None:
+        """Return the roster's time of an attempt; None if another one has it, because then the
+        roster is older than this one.
+        """
+        told = time_on_roster(one.students)
+        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND id IS NOT ?"
+        return None if self.value(query, came_under, told, attempt) else told
+
+    def untimed(self, run: int) -> int:
+        """Return how many attempts of a run have no time, if there is a rule for late ones."""
+        if not self.about("late_rule"):
+            return 0
+        query = (
+            "SELECT count(*) FROM attempts WHERE run = ? AND void = 0 AND problem IS NULL AND"
+            " coalesce(as_of, handed_in, on_roster) IS NULL"
+        )
+        return int(self.value(query, run))
 
     def _line(self, one: Submission) -> int:
         """Return the number of a submission, which is made if it is not there."""

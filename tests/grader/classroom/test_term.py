@@ -353,6 +353,24 @@ def test_a_time_that_only_the_newer_attempt_has_keeps_the_order_of_both(term: Te
     assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
 
 
+def test_the_time_of_a_roster_is_that_of_one_attempt(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newer download needs a newer roster, or nobody knows how late its attempts are."""
+    due = {"due": "2026-10-05T20:00+00:00", "late": "10%/day"}
+    roster = term.roster("name,sid,submitted_at\nAda,1,2026-10-05T08:00+00:00\n")
+    term.grade(term.download("first", {"Ada/tiny.py": points(5)}), roster=roster, **due)
+    second = term.download("second", {"Ada/tiny.py": points(9)}, MONDAY + DAY)
+    capsys.readouterr()
+    term.grade(second)
+    assert "1 new attempt without a time" in " ".join(capsys.readouterr().out.split())
+    assert term.marks() == {"Ada": 9.0}
+    newer = term.roster("name,sid,submitted_at\nAda,1,2026-10-06T08:00+00:00\n")
+    term.grade(second, roster=newer)
+    assert "without a time" not in capsys.readouterr().out
+    assert term.marks() == {"Ada": 8.1}
+
+
 def test_who_hands_in_an_earlier_version_again_gets_its_mark(
     term: Term, capsys: pytest.CaptureFixture[str]
 ) -> None:
