@@ -283,9 +283,20 @@ class Gradebook:
             " missing < 3 ORDER BY name"
         )
         students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
-        if called in students:
-            return self.entry(called)
         lines = {name: students_from_json(those) for name, those in students.items()}
+        if called in lines:
+            ids = [one.ids for one in lines[called] if one.ids]
+            others = [
+                name
+                for name, those in lines.items()
+                if any(one.name == called and one.ids and one.ids not in ids for one in those)
+            ]
+            if others and ids:
+                raise UsageError(
+                    f"{called!r} is the name of a submission, and of who handed in"
+                    f" {', '.join(others)}. Name the student by an id: {min(ids[0].values())}"
+                )
+            return self.entry(called)
         return self.entry(only_line(lines, called) or called)
 
     def _entry(self, row: dict[str, Any]) -> GradebookEntry:

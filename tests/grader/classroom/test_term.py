@@ -820,6 +820,23 @@ def test_a_file_that_is_nobodys_is_given_to_its_owner(
     assert term.marks() == before
     with pytest.raises(UsageError, match=r"upload/other\.txt is not in .*a\.zip"):
         term.run("give", term.out, "upload/other.txt", "Ben")
+    term.run("give", term.out, "upload/solution.txt", "Ben", "--sandbox", "off")
+    term.run("forget", term.out, "Ben")
+    term.grade(place)
+    assert term.marks().keys() == {"Ada", "upload"}
+
+
+def test_a_file_of_canvas_is_given_by_the_path_that_was_printed(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    roster = term.roster("name,canvas_id\nBen Ito,11\nAda Lee,12\n")
+    files = {"itoben_11_51_tiny.py": points(3), "itoben_11_52_ada_tiny.py": points(9)}
+    term.grade(term.download("a", files), roster=roster)
+    path = "itoben/itoben_11_52_ada_tiny.py"  # as a batch prints it
+    term.run("give", term.out, path, "12", "--sandbox", "off")
+    assert term.marks() == {"itoben": 3.0, "Ada Lee": 9.0}
 
 
 def test_a_mark_is_explained_and_the_parts_add_up(term: Term) -> None:
