@@ -13,6 +13,7 @@ import difflib
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import shlex
 import sqlite3
@@ -197,6 +198,12 @@ class Gradebook:
             raise UsageError(
                 f"--assignment {name!r} can't be the name of a folder. Choose another, such as"
                 f" {unique_names([(name, '')])[0]!r}"
+            )
+        alike = [one for one in known if plain(one) == plain(name or "")]
+        if alike:
+            raise UsageError(
+                f"There is an assignment {alike[0]!r}. Write --assignment {alike[0]!r}, or choose"
+                " a name that differs in more than spelling"
             )
         return self.insert("assignments", {"name": name or ""})
 
@@ -857,7 +864,7 @@ class Gradebook:
                 "came_as": one.came_as,
                 "late": int(one.late),
                 "handed_in": one.handed_in,
-                "on_roster": self._time_on_roster(one, submission),
+                "on_roster": self._time_on_roster(one, submission, run),
                 "gifts": json.dumps(one.gifts),
             },
         )
@@ -866,25 +873,24 @@ class Gradebook:
         """Return what a known attempt's download says of it now. A roster's time is that of the
         newest attempt.
         """
-        came_under = self.value("SELECT came_under FROM attempts WHERE id = ?", attempt)
+        known = self.row("SELECT came_under, run FROM attempts WHERE id = ?", attempt)
+        assert known is not None
         query = "SELECT max(id) FROM attempts WHERE came_under = ?"
-        newest = self.value(query, came_under) == attempt
-        on_roster = self._time_on_roster(one, came_under, attempt) if newest else None
+        newest = self.value(query, known["came_under"]) == attempt
+        on_roster = self._time_on_roster(one, known["came_under"], known["run"]) if newest else None
         return {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
             **({"on_roster": on_roster} if newest else {}),
         }
 
-    def _time_on_roster(
-        self, one: Submission, came_under: int, attempt: int | None = None
-    ) -> str | None:
-        """Return the roster's time of an attempt; None if another one has it, because then the
-        roster is older than this one.
+    def _time_on_roster(self, one: Submission, came_under: int, run: int) -> str | None:
+        """Return the roster's time of an attempt that came with a run; None if one of an earlier
+        run has it, because then the roster is older than this one.
         """
         told = time_on_roster(one.students)
-        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND id IS NOT ?"
-        return None if self.value(query, came_under, told, attempt) else told
+        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ?"
+        return None if self.value(query, came_under, told, run) else told
 
     def untimed(self, run: int) -> int:
         """Return how many attempts of a run have no time, if there is a rule for late ones."""
@@ -1031,6 +1037,11 @@ def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> 
             f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
         )
     return theirs[0] if theirs else None
+
+
+def plain(name: str) -> str:
+    """Return a name without what is easily mistyped: case, blanks and hyphens."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
 
 
 def is_called(student: StudentIdentity, called: str) -> bool:

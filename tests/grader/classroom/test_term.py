@@ -222,6 +222,13 @@ def test_usernames_that_were_said_before_leave_no_doubt_in_the_first_run(
         assert term.marks("Week 2") == {"zz7": 8.0, "qq": 5.0, "Cy": None}
 
 
+def test_another_spelling_of_an_assignment_is_no_new_one(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8)}), assignment="Week 2")
+    with pytest.raises(UsageError, match="There is an assignment 'Week 2'"):
+        term.grade(term.download("b", {"Ada/tiny.py": points(8)}), assignment="week-2")
+    term.grade(term.download("b", {"Ada/tiny.py": points(8)}), assignment="Week 3")
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
