@@ -89,6 +89,8 @@ def once_differentiable(failure: Failure, student: Student) -> Facts | None:
 @rule
 def dimension_fixed(failure: Failure, student: Student) -> Facts | None:
     """Right along one dimension of a matrix, and wrong or raising along the other one."""
+    if failure.check in ("test_row_of_infinities", "test_second_derivative"):
+        return None  # these have causes of their own
     right = {dim: right_along(failure, student, dim) for dim in (0, 1)}
     return {} if right == {0: False, 1: True} else None
 
