@@ -28,7 +28,7 @@ def saved_bytes(f, x: Tensor) -> int:
     def pack(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         kept[storage.data_ptr()] = storage
-        return tensor
+        return tensor.detach()
 
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         result = f(x)
@@ -98,8 +98,8 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     """Return f(*xs), keeping only xs for backward, which runs f once more.
 
     backward() leaves the gradients that f(*xs) alone would leave in .grad of
-    xs and of parameters inside f. f may draw random numbers, and may call
-    checkpointed itself. Use a Function or hooks of your own;
+    xs and of parameters inside f. f may draw torch's random numbers, and may
+    call checkpointed itself. Use a Function or hooks of your own;
     torch.utils.checkpoint is not allowed.
     """
     # solution
@@ -132,7 +132,8 @@ def saved_in(folder: str) -> AbstractContextManager:
     """Return a context manager like saved_as, which keeps tensors in files in
     folder instead of in memory; leaves that require grad stay in memory.
 
-    backward gets the very numbers, also a second time with retain_graph=True.
+    backward gets exactly the same numbers, also a second time with
+    retain_graph=True.
     When the graph is gone, so are its files.
     """
 

@@ -40,8 +40,8 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     """Return f(*xs), keeping only xs for backward, which runs f once more.
 
     backward() leaves the gradients that f(*xs) alone would leave in .grad of
-    xs and of parameters inside f. f may draw random numbers, and may call
-    checkpointed itself. Use a Function or hooks of your own;
+    xs and of parameters inside f. f may draw torch's random numbers, and may
+    call checkpointed itself. Use a Function or hooks of your own;
     torch.utils.checkpoint is not allowed.
     """
     raise NotImplementedError
@@ -51,7 +51,8 @@ def saved_in(folder: str) -> AbstractContextManager:
     """Return a context manager like saved_as, which keeps tensors in files in
     folder instead of in memory; leaves that require grad stay in memory.
 
-    backward gets the very numbers, also a second time with retain_graph=True.
+    backward gets exactly the same numbers, also a second time with
+    retain_graph=True.
     When the graph is gone, so are its files.
     """
     raise NotImplementedError

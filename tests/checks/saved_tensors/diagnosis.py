@@ -69,8 +69,9 @@ def unpacked(change: Callable[[Tensor], Tensor], check: str) -> LessonRule:
         if not is_a(check, failure) or not isinstance(failure.actual, Tensor):
             return None
         x, v = failure.inputs["x"].detach().requires_grad_(), failure.inputs["v"]
+        parameters = {name: one for name, one in failure.inputs.items() if name == "w"}
         with saved_tensors_hooks(lambda one: one, change):
-            y = formula(failure.inputs["f"])(x)
+            y = formula(failure.inputs["f"], **parameters)(x)
         try:
             (found,) = torch.autograd.grad(y, x, v)
         except RuntimeError:  # of dtypes that do not go together
