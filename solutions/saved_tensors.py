@@ -133,8 +133,7 @@ def saved_in(folder: str) -> AbstractContextManager:
     folder instead of in memory; leaves that require grad stay in memory.
 
     backward gets exactly the same numbers, also a second time with
-    retain_graph=True.
-    When the graph is gone, so are its files.
+    retain_graph=True. When the graph is gone, so are its files.
     """
 
     # solution
