@@ -151,8 +151,9 @@ class Ran(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.name().partition("::")[2].partition(".")[0].strip("_")
-        whole = len(args) > 1 and isinstance(args[1], (int, float)) and args[1] == int(args[1])
-        self.names.add(name if name != "pow" or whole else "pow of no whole number")
+        if name == "pow" and (torch.as_tensor(args[1]) % 1 != 0).any():
+            name = "pow of no whole number"
+        self.names.add(name)
         return function(*args, **(kwargs or {}))
 
 
