@@ -19,8 +19,8 @@ def saved_bytes(f, x: Tensor) -> int:
     """Return how many bytes of memory the graph of f(x) keeps for backward.
 
     A storage counts once, and whole: saved tensors may share it, and a saved
-    slice keeps all of it. Leaves that require grad, as x and parameters
-    inside f do, don't count; neither do views of them.
+    slice keeps all of it. Leaves that require grad, such as x and parameters
+    inside f, don't count; neither do views of them.
     """
     # solution
     kept = {}
@@ -97,10 +97,10 @@ class _Recomputed(torch.autograd.Function):
 def checkpointed(f, *xs: Tensor) -> Tensor:
     """Return f(*xs), keeping only xs for backward, which runs f once more.
 
-    backward() leaves the gradients that f(*xs) alone would leave in .grad of
-    xs and of parameters inside f. f may draw torch's random numbers, and may
-    call checkpointed itself. Use a Function or hooks of your own;
-    torch.utils.checkpoint is not allowed.
+    After backward(), .grad of xs and of parameters inside f is the same as for
+    f(*xs) alone. f may draw torch's random numbers, and may call checkpointed
+    itself. Use a Function or hooks of your own; torch.utils.checkpoint is not
+    allowed.
     """
     # solution
     anchor = torch.empty(0, requires_grad=True)  # for parameters inside f
@@ -132,7 +132,7 @@ def saved_in(folder: str) -> AbstractContextManager:
     """Return a context manager like saved_as, which keeps tensors in files in
     folder instead of in memory; leaves that require grad stay in memory.
 
-    backward gets exactly the same numbers, also a second time with
+    backward gets exactly the same numbers, also the second time with
     retain_graph=True. When the graph is gone, so are its files.
     """
 

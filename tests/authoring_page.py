@@ -61,7 +61,11 @@ def plain(text: str) -> str:
 
 
 def signature_of(method: Callable[..., object]) -> str:
-    names = [str(one).partition(":")[0] for one in inspect.signature(method).parameters.values()]
+    names = []
+    for one in inspect.signature(method).parameters.values():
+        if one.kind is one.KEYWORD_ONLY and not any(name.startswith("*") for name in names):
+            names.append("*")
+        names.append(str(one).partition(":")[0])
     return f"({', '.join(name for name in names if name != 'self')})"
 
 

@@ -292,7 +292,7 @@ def read_catalogue(path: Path, *, unique: bool = False) -> tuple[CatalogueCell, 
     _check_head(path, lines[: starts[0] if starts else len(lines)])
     seen: Counter[str] = Counter()
     cells = []
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
         cell = _cell(path, lines, start, end, seen)
         if unique and cell.number > 1:
             raise CourseError(f"{path}:{cell.line}: the name {cell.name} is taken. Choose another")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterable
 
 MODULES = frozenset(
@@ -22,10 +23,12 @@ WORDS = frozenset(
 )
 """Names of what reaches outside of the file, or finds things by a name in a text."""
 PARTS = tuple(
-    "anomaly backends bernoulli cache default_ dropout enter_ generator library multinomial rand"
+    "anomaly backends bernoulli cache default_ dropout enter_ generator library multinomial"
     " register_module seed set_ thread use_".split()
 )
 """Parts of names of what changes torch, or depends on what ran before."""
+RANDOM = re.compile("(^|_)rand")
+"""``rand``, ``randn_like`` and ``random_``, and not ``operand``."""
 CHANGING = frozenset(["clear", "pop", "popitem", "setdefault", "update"])
 """Methods that change a dictionary."""
 HARMLESS = frozenset(["set_materialize_grads"])
@@ -116,7 +119,8 @@ def _is_harmless(node: ast.AST, shared: frozenset[str] | set[str]) -> bool:
 def _is_harmless_name(name: str) -> bool:
     if name.startswith("__"):
         return name in SPECIAL
-    return name in HARMLESS or (name not in WORDS and not any(part in name for part in PARTS))
+    stateful = name in WORDS or any(part in name for part in PARTS) or RANDOM.search(name)
+    return name in HARMLESS or not stateful
 
 
 def _is_known_decorator(node: ast.expr) -> bool:

@@ -22,12 +22,14 @@ from grader.core.files import line_with
 from grader.core.report import CheckResult, Outcome, Record
 from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
-from grader.core.text import counted
+from grader.core.text import counted, text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers
 from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
+LONGEST = 200
+"""How many characters of a failure's values a problem shows."""
 WANTED = {"solution": Outcome.PASSED, "accepted": Outcome.PASSED, "stub": Outcome.NOT_STARTED}
 """The outcome that every check must have, by the kind of case."""
 ENGINE = "common_"
@@ -132,14 +134,15 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return the failed checks that count: a bonus check only if the mistake is about it."""
+    """Return the failed checks that count: a bonus check only if the mistake is about it, as the
+    engine's mistakes are about everything.
+    """
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
-    bonus_parts = set(about) & set(case.lesson.bonus)
     return [
         check
         for check in outcome.result.checks
         if check.outcome is not Outcome.PASSED
-        and (not check.bonus or check.function in bonus_parts)
+        and (not check.bonus or not about or check.function in about)
     ]
 
 
@@ -170,7 +173,8 @@ def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
         may_fail = check.bonus and case.kind == "accepted"
         waits = wanted is Outcome.PASSED and check.outcome is Outcome.SKIPPED
         if check.outcome is not wanted and not may_fail and not waits:
-            yield f"{check.id} is {check.outcome}, should be {wanted}: {check.message}"
+            said = f"{check.message}{shown(check)}"
+            yield f"{check.id} is {check.outcome}, should be {wanted}: {said}"
     yield from dict.fromkeys(itertools.chain(*(unfilled(one, case.lesson) for one in checks)))
     if faulty:
         return
@@ -180,10 +184,17 @@ def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
         yield from near_miss_problems(case, outcome)
 
 
+def shown(check: CheckResult) -> str:
+    """Return what a failure shows besides its message, on one line."""
+    values = {**check.inputs, "expected": check.expected, "got": check.actual}
+    texts = [f"{name} {' '.join(text(value).split())}" for name, value in values.items() if value]
+    return f" ({'; '.join(texts)[:LONGEST]})" if texts else ""
+
+
 def unfilled(check: CheckResult, lesson: Lesson) -> Iterator[str]:
     """Yield a problem for each placeholder that a student would read as it is."""
-    for text in (check.message, check.diagnosis_title, check.evidence):
-        for name in LEFT.findall(text or ""):
+    for said in (check.message, check.diagnosis_title, check.evidence):
+        for name in LEFT.findall(said or ""):
             left, files = f"{{{name}}}", [*sorted(lesson.checks.glob("*.py"))]
             files = [lesson.diagnosis, *files] if lesson.diagnosis else files
             texts = {file: file.read_text("utf-8") for file in files}
@@ -291,9 +302,9 @@ def spoiler_problems(found: Found) -> Iterator[str]:
     for case, runs in spoilers.items():
         plain = by_name[case.name.removesuffix(WRITTEN)]
         for seed, finding in runs.items():
-            for text in finding.trouble:
-                if text not in known:
-                    yield f"{case}, seed {seed}: {text}"
+            for said in finding.trouble:
+                if said not in known:
+                    yield f"{case}, seed {seed}: {said}"
             gained = set(finding.passed) - set(plain[seed].passed)
             for check in sorted(gained) if not plain[seed].trouble else ():
                 yield (

@@ -32,10 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @functools.cache
 def local(path: Path, scenarios: Path) -> LocalStudent:
-    """A file executed here."""
-    return LocalStudent(
-        Source(without_markers(path.read_text("utf-8")), path.name), scenarios.read_text("utf-8")
-    )
+    """A file executed here; a lesson may have no scenarios."""
+    source = Source(without_markers(path.read_text("utf-8")), path.name)
+    return LocalStudent(source, scenarios.read_text("utf-8") if scenarios.exists() else "")
 
 
 @pytest.fixture

@@ -225,6 +225,7 @@ def smooth_maximum() -> str:
         x_name="x",
         y_name="y",
         margin=0.3,
+        legend=44,
     )
 
 
@@ -240,6 +241,7 @@ def tangent_at_2() -> str:
         y_ticks=[(0, "0"), (5.5, "5.5"), (10, "10"), (15, "15")],
         x_name="x",
         y_name="f(x)",
+        legend=52,
     )
 
 
@@ -251,8 +253,12 @@ def plot(
     x_name: str,
     y_name: str,
     margin: float = 0.0,
+    legend: int = HEIGHT - BOTTOM - 20,
 ) -> str:
-    """Return line charts over one pair of axes as an ``svg`` element, for light and dark pages."""
+    """Return line charts over one pair of axes as an ``svg`` element, for light and dark pages.
+
+    legend is where the names of the curves stand, from the top: no curve may cross them.
+    """
     curves = list(curves)
     xs = [x for _, points in curves for x, _ in points]
     ys = [y for _, points in curves for _, y in points]
@@ -290,10 +296,8 @@ def plot(
         path = " ".join(f"{across(x):.1f},{down(y):.1f}" for x, y in points)
         parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="{path}"/>')
         at = LEFT + 12 + 96 * number
-        parts.append(
-            f'<rect x="{at}" y="{HEIGHT - BOTTOM - 20}" width="10" height="10" fill="{color}"/>'
-        )
-        parts.append(f'<text x="{at + 14}" y="{HEIGHT - BOTTOM - 11}">{name}</text>')
+        parts.append(f'<rect x="{at}" y="{legend}" width="10" height="10" fill="{color}"/>')
+        parts.append(f'<text x="{at + 14}" y="{legend + 9}">{name}</text>')
     return "\n".join([*parts, "</svg>"])
 
 

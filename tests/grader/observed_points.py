@@ -78,7 +78,7 @@ def spec_of(check: Check) -> CheckSpec:
 def reference_of(lesson: Lesson) -> LocalStudent:
     """Return a lesson's solution as a student in this process."""
     source = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename)
-    return LocalStudent(source, lesson.scenarios.read_text("utf-8"))
+    return LocalStudent(source, lesson.scenarios_text)
 
 
 def observed_points(lesson: Lesson) -> dict[str, float]:

@@ -70,7 +70,7 @@ class FunctionParts(Tested):
     def every_shape(
         self,
         *,
-        dtypes: Sequence[torch.dtype] = (torch.float64,),
+        dtypes: Sequence[torch.dtype] = (torch.float64, torch.float32),
         more: Sequence[tuple[int, ...]] = (),
         also: Sequence[Any] = (),
         exact: Callable[[Tensor], Tensor] | None = None,

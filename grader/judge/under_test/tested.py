@@ -63,15 +63,20 @@ class Tested(InCheck):
         messages: Mapping[str, str] | None = None,
     ) -> None:
         """``truth`` is a function of torch; autograd gives its gradients. ``inputs`` are the
-        names of its arguments; ``rest`` are further arguments that follow them, by name.
+        names of its arguments, such as ``"x w b"``; ``rest`` are further arguments that follow
+        them, by name.
 
-        ``draws`` draws inputs of a shape, and an incoming gradient v; ``few`` a few numbers of
-        both, and ``telling`` those that show the most mistakes. ``others`` draws other inputs that
-        share no result with some. ``near`` is the tolerance of parts that ask for something else
+        ``draws(draw, *shape, dtype=...)`` returns inputs that require grad, and an incoming
+        gradient v: give it if there are several inputs or the truth has a kink, where the student
+        may choose another slope. ``few(draw, dtype=...)`` returns a few numbers of both, and
+        ``telling`` those that show the most mistakes. ``others`` draws other inputs that share no
+        result with some. ``near`` is the tolerance of parts that ask for something else
         than digits; with ``scaled``, that of a gradient grows with v. ``over`` is what a plot
         covers, and a value or gradient that is asked for with ``plot`` shows one (with ``plots``,
         each). ``messages`` replaces some of ``ONE_INPUT`` or ``SEVERAL_INPUTS``.
         """
+        if not isinstance(inputs, str):
+            raise misuse(f"inputs is a text of names: {' '.join(inputs)!r}")
         self.path, self.truth, self.inputs = path, truth, inputs.split()
         self.rest = dict(rest or {})
         self.name = path.partition(".")[0]

@@ -201,6 +201,7 @@ def test_where_names_are_unique_a_second_one_is_told(tmp_path: Path) -> None:
 
 def test_without_a_file_there_are_no_cells_but_a_folder_is_an_error(tmp_path: Path) -> None:
     assert read_catalogue(tmp_path / "tiny.py") == ()
+    assert read_catalogue(written(tmp_path, '"""Right answers."""\n')) == ()
     (tmp_path / "tiny").mkdir()
     with pytest.raises(CourseError, match=r"tiny is a folder\. Put each of its files as a cell"):
         read_catalogue(tmp_path / "tiny.py")

@@ -220,6 +220,10 @@ MISUSES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: S.check(1, "nothing", None),  # type: ignore[arg-type]
         "the check 'nothing' can't fail",
     ),
+    "inputs as a list": (
+        lambda: under_test("f", torch.mul, inputs=["x", "y"]),  # type: ignore[arg-type]
+        "inputs is a text of names: 'x y'",
+    ),
     "an unknown message": (
         lambda: under_test("f", torch.exp, messages={"valeu": "wrong"}),
         "no check of f says 'valeu'; choose from: .*'value'",

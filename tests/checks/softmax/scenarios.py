@@ -1,1 +1,0 @@
-"""softmax needs no scenarios besides the engine's."""
