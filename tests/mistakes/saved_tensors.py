@@ -1085,6 +1085,33 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
 
 
+# %% one_leaf_for_two
+# Leaves are found by the tensor that they stand for.
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, _anchor, *xs):
+        ctx.f, ctx.random = f, torch.get_rng_state()
+        ctx.places = [id(x) for x in xs]
+        ctx.save_for_backward(*xs)
+        return f(*xs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        leaves = {}
+        for place, x, needed in zip(ctx.places, ctx.saved_tensors, ctx.needs_input_grad[2:]):
+            leaves.setdefault(place, x.detach().requires_grad_(needed))
+        xs = [leaves[place] for place in ctx.places]
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.set_rng_state(ctx.random)
+            y = ctx.f(*xs)
+        y.backward(grad_output)
+        return None, None, *[x.grad for x in xs]
+
+
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
 # %% recording_forced_on
 # A graph is recorded whatever the caller wants.
 class Again(torch.autograd.Function):

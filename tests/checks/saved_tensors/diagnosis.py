@@ -171,3 +171,12 @@ def last_call_wins(failure: Failure, student: Student) -> Facts | None:
 
 
 first_x_only = missing("calls_apart")
+
+
+@rule
+def one_leaf_for_two(failure: Failure, student: Student) -> Facts | None:
+    """x is two of xs, and its gradient is doubled."""
+    here = is_a("calls_apart", failure) and failure.facts.get("leaf") == "x"
+    if not here or not same(failure.actual, 2 * failure.expected):
+        return None
+    return {"got": failure.actual} if "second call" in failure.message else None
