@@ -169,7 +169,10 @@ NO_GRAPH = test_no_graph_of_the_iterations
 @check(points=1.0, about="FixedPoint", at="FixedPoint.backward", needs=NO_GRAPH)
 def test_the_gradient_of_the_fixed_point(student: Student, draw: RandomInputs) -> None:
     """FixedPoint.backward returns the gradient at x"""
-    coupled(draw).right_gradients()
+    fixed = coupled(draw)
+    fixed.right_gradients()
+    x, v = vectors(draw)
+    fixed.gradient(x, v.abs())  # of one sign, so that no term of w is small
 
 
 POINT = test_the_gradient_of_the_fixed_point
