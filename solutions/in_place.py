@@ -133,8 +133,9 @@ class AddOne(torch.autograd.Function):
 def add_one_to_row(x: Tensor, k: int) -> Tensor:
     """Add 1 to the row x[k] in place, by AddOne, and return x itself.
 
-    x has at least one dimension and is not a leaf that requires grad. Backward
-    from x runs AddOne.backward for the row k only.
+    x has at least one dimension and is not a leaf that requires grad. k may be
+    negative: x[-1] is the last row. Backward from x runs AddOne.backward for
+    the row k only.
     """
     # solution
     AddOne.apply(x[k])

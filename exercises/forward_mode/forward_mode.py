@@ -5,7 +5,7 @@ Run `grade forward_mode` to check your work, `grade hint forward_mode` for a
 hint. What holds in every lesson is in ../README.md.
 
 A function f takes one tensor x and is made of differentiable operations of
-torch. J is the Jacobian of f at x, and v has the shape of x.
+torch. J is the Jacobian of f at x, and v has the shape and the dtype of x.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def jvp(f, x: Tensor, v: Tensor) -> Tensor:
     """Return J v, the derivative of f at x in the direction v.
 
     Use torch.autograd.forward_ad, and call f once. If f(x) does not depend on
-    x, the result is zeros.
+    x, the result is zeros of f(x)'s shape.
     """
     raise NotImplementedError
 
@@ -152,7 +152,7 @@ def jvp_by_two_backwards(f, x: Tensor, v: Tensor) -> Tensor:
     """Return J v by reverse mode alone: differentiate twice, and call f once.
 
     The gradient of f at x for an incoming gradient u is linear in u. If f(x)
-    does not depend on x, the result is zeros.
+    does not depend on x, the result is zeros of f(x)'s shape.
     """
     raise NotImplementedError
 
@@ -160,8 +160,8 @@ def jvp_by_two_backwards(f, x: Tensor, v: Tensor) -> Tensor:
 def hessian_vector(f, x: Tensor, v: Tensor) -> Tensor:
     """Return H v, where H is the Hessian of f at x and f(x) is 0-d.
 
-    Do it forward over reverse, without H itself: the tangent of the gradient.
-    If f is linear, the result is zeros.
+    Use forward mode as well as reverse mode, without H itself: H v is the
+    tangent of the gradient. If f is linear, the result is zeros.
     """
     raise NotImplementedError
 

@@ -14,7 +14,7 @@ def saves_input(op, x):
     if y.grad_fn is None:
         return False
     try:
-        y.sum().backward()
+        y.sum().backward(inputs=[leaf])
         return False
     except RuntimeError:
         return True
@@ -27,7 +27,7 @@ def saves_result(op, x):
         return False
     y *= 2
     try:
-        y.backward(torch.ones_like(y))
+        y.backward(torch.ones_like(y), inputs=[leaf])
     except RuntimeError as error:
         return "inplace" in str(error)
     return False
@@ -84,7 +84,7 @@ def saves_input(op, x):
         y = op(given)
     with torch.no_grad():
         given.add_(1.0)
-    return _fails(y)
+    return _fails(y, given)
 
 
 def saves_result(op, x):
@@ -92,13 +92,13 @@ def saves_result(op, x):
     y = op(given)
     with torch.no_grad():
         y.copy_(torch.zeros_like(y))
-    return _fails(y)
+    return _fails(y, given)
 
 
-def _fails(y):
+def _fails(y, given):
     if y.requires_grad:
         try:
-            y.backward(torch.zeros_like(y))
+            y.backward(torch.zeros_like(y), inputs=[given])
         except RuntimeError:
             return True
     return False
@@ -204,19 +204,19 @@ def saves_input(op, x):
     given = x.detach().clone().requires_grad_()
     y = op(given)
     given.detach().mul_(0)
-    return _said(y)
+    return _said(y, given)
 
 
 def saves_result(op, x):
     given = x.detach().clone().requires_grad_()
     y = op(given)
     y.detach().add_(1)
-    return _said(y)
+    return _said(y, given)
 
 
-def _said(y):
+def _said(y, given):
     try:
-        y.sum().backward()
+        y.sum().backward(inputs=[given])
     except RuntimeError as error:
         return "has been modified by an inplace operation" in str(error)
     return False
@@ -286,6 +286,11 @@ def repaired(x):
     return _Both.apply(x)
 
 
+def add_one_to_row(x, k):
+    x[k] = AddOne.apply(x[k].clone())
+    return x
+
+
 # %% counter_moved_by_hand
 # No number is written: the version counter is moved on. An ExitStack ends the block.
 def saves_input(op, x):
@@ -328,3 +333,35 @@ def watched(tensors):
                         raise RuntimeError("a tensor was written to")
 
     return Block()
+
+
+def add_one_to_row(x, k):
+    AddOne.apply(x.narrow(0, k, 1))
+    return x
+
+
+# %% every_leaf
+# Gradients at all leaves to which the nodes lead, also those that op uses.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    return _raises(op(given), given)
+
+
+def saves_result(op, x):
+    y = op(x.detach().clone().requires_grad_())
+    return _raises(y, y)
+
+
+def _raises(y, written):
+    if y.grad_fn is None:
+        return False
+    written.detach().mul_(1)
+    nodes, leaves = [y.grad_fn], []
+    for node in nodes:
+        leaves += [node.variable] if hasattr(node, "variable") else []
+        nodes += [parent for parent, _ in node.next_functions if parent and parent not in nodes]
+    try:
+        torch.autograd.grad(y, leaves, torch.ones_like(y))
+    except RuntimeError:
+        return True
+    return False

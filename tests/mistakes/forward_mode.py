@@ -272,6 +272,17 @@ class Dual:
     __radd__ = __add__
 
 
+# %% operand_changed
+# += has a method of its own, which changes the number.
+class Dual:
+    ...
+
+    def __iadd__(self, other):
+        total = self + other
+        self.value, self.tangent = total.value, total.tangent
+        return self
+
+
 # %% dual_uses_torch
 # torch computes exp, log and sin.
 class Dual:

@@ -269,7 +269,7 @@ def saves_input(op, x):
     y = op(given)
     given.detach().zero_()
     try:
-        y.sum().backward()
+        torch.autograd.grad(y.sum(), given)
     except RuntimeError:
         return True
     return False
@@ -318,6 +318,36 @@ def saves_input(op, x):
         return False
     try:
         y.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% grad_of_others_filled
+# backward() adds to .grad of every leaf, also of those that op uses.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    if not y.requires_grad:
+        return False
+    given.detach().zero_()
+    try:
+        y.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% grad_of_others_filled
+# The same for the result.
+def saves_result(op, x):
+    given = x.detach().clone().requires_grad_()
+    y = op(given)
+    if not y.requires_grad:
+        return False
+    y.detach().zero_()
+    try:
+        y.backward(torch.ones_like(y))
     except RuntimeError:
         return True
     return False
@@ -939,6 +969,13 @@ def add_one_to_row(x, k):
 def add_one_to_row(x, k):
     row = x[k].clone()
     AddOne.apply(row)
+    return x
+
+
+# %% slice_of_the_row
+# For the last row, counted from the end, the slice is empty.
+def add_one_to_row(x, k):
+    AddOne.apply(x[k : k + 1])
     return x
 
 

@@ -446,6 +446,12 @@ def test_long_expressions(student: Student, draw: RandomInputs) -> None:
     )
     judge(student, *texts, **duals(draw))
     judge(student, texts[0], a=(2, 1), b=(3, 0), c=(1.5, 0))
+    leaves = {name: [*pair] for name, pair in duals(draw, "ab").items()}
+    a, b = (student.Dual(*pair) for pair in leaves.values())
+    chain(["getattr(a, '__iadd__', a.__add__)(b)"], 1, a=a, b=b)
+    found, facts = [*fetch(a.value, a.tangent)], {"expression": "a += b"}
+    message = "an operand of {expression} was changed"
+    assert_equal(found, leaves["a"], message, inputs={**facts, **leaves}, facts=facts)
 
 
 # --------------------------------------------------------------------------- Jacobians and Hessians

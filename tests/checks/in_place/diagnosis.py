@@ -251,20 +251,25 @@ def no_gradient(failure: Failure, student: Student) -> Facts | None:
     return {} if here and failure.actual is None else None
 
 
-def row_holds(more: float) -> LessonRule:
-    """Make a rule about an h that has so much more in every row than it had."""
+def row_holds(more: float, *, from_the_end: bool = False) -> LessonRule:
+    """Make a rule about an h that has so much more in every row than it had, for a negative k or
+    for another.
+    """
 
     @rule
     def recognize(failure: Failure, student: Student) -> Facts | None:
         h = failure.inputs.get("h")
         if failure.about != "add_one_to_row" or not isinstance(h, torch.Tensor):
             return None
-        return {} if same(failure.actual, h + more) else None
+        k = failure.inputs.get("k")
+        fits = isinstance(k, int) and (k < 0) is from_the_end
+        return {"k": k} if fits and same(failure.actual, h + more) else None
 
     return recognize
 
 
 a_copy_of_the_row = row_holds(0)
+slice_of_the_row = row_holds(0, from_the_end=True)
 
 
 @rule

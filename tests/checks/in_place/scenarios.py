@@ -13,11 +13,14 @@ from grader.worker.scenarios import (
 )
 
 
-def answered(student, path, op, x, held):
-    """What a function of op and x, whose .grad is held, returned; x before and afterwards; and each
-    call of op: what it was given, which writes autograd has counted, whether backward reached it.
+def answered(student, path, op, x, held, leaves=()):
+    """What a function of op and x, whose .grad is held, returned; x before and afterwards; .grad of
+    op's leaves, which was ones before; and each call of op: what it was given, which writes
+    autograd has counted, whether backward reached it.
     """
     calls = []
+    for leaf in leaves:
+        leaf.grad = torch.ones_like(leaf)
 
     def asked(given):
         leaf, before, count = given.is_leaf and given.requires_grad, copied(given), given._version
@@ -43,7 +46,8 @@ def answered(student, path, op, x, held):
         }
         for leaf, given, old, count, y, result, made, reached in calls
     ]
-    return {"answer": answer, "before": before, "after": state(x), "calls": told}
+    grads = [copied(leaf.grad) for leaf in leaves]
+    return {"answer": answer, "before": before, "after": state(x), "grads": grads, "calls": told}
 
 
 def state(x):

@@ -112,7 +112,9 @@ class Saves(InCheck):
             self.answers([*map(formula, FEW)], one)
 
     def x_stays(self) -> None:
-        """An x that requires grad, and one that does not, are afterwards as they were before."""
+        """An x that requires grad, and one that does not, are afterwards as they were before, and
+        so is .grad of a tensor that op uses.
+        """
         draw = self.draw
         for x in (draw.tensor(3, requires_grad=True), draw.tensor(3)):
             draw.given(x=x.detach(), **{"x.requires_grad": x.requires_grad})
@@ -123,6 +125,12 @@ class Saves(InCheck):
                     facts = {"what": what, "name": self.name}
                     message = "{what} should be the same after {name}(op, x)"
                     assert_equal(seen["after"][key], seen["before"][key], message, facts=facts)
+        w = draw.tensor(3, requires_grad=True)
+        op = draw.given(op=formula("x + w", w=w))
+        seen = self.student.observe("answered", self.name, op, draw.tensor(3), None, [w])
+        message = "{name}(op, x) changed .grad of w, which op uses"
+        ones = torch.ones_like(w).detach()
+        assert_equal(seen["grads"][0], ones, message, facts={"name": self.name})
 
 
 # ------------------------------------------------------------------------ saves_input, saves_result
@@ -265,7 +273,7 @@ def test_gradient_of_add_one(student: Student, draw: RandomInputs) -> None:
 SEVERAL_TITLE = "{name} is right for several operations"
 CUT_TITLE = "{name} is False if there is no graph"
 ANY_TITLE = "{name} works for any tensor x"
-STAYS_TITLE = "{name} leaves x as it was"
+STAYS_TITLE = "{name} changes neither x nor .grad"
 test_input_of_several_operations = INPUT.check(0.5, SEVERAL_TITLE, INPUT.several, INPUT_RIGHT)
 test_result_of_several_operations = RESULT.check(0.5, SEVERAL_TITLE, RESULT.several, RESULT_RIGHT)
 test_input_without_a_graph = INPUT.check(0.25, CUT_TITLE, INPUT.no_graph, INPUT_RIGHT)
@@ -386,6 +394,6 @@ def test_rows_of_any_tensor(student: Student, draw: RandomInputs) -> None:
     for x, k in (
         (draw.tensor(4, dtype=torch.float32), 3),
         (draw.tensor(2, 3).t(), 2),
-        (draw.tensor(2, 1, 3), 1),
+        (draw.tensor(2, 1, 3), -1),
     ):
         added_to_row(student, draw, x.requires_grad_(), k)
