@@ -106,7 +106,8 @@ class BatchPlan:
 @dataclass(slots=True)
 class BatchResult:
     """Counts of one run. ``problems`` were not graded; ``faults`` of these are the grader's own.
-    ``older`` says that the download is older than another one.
+    ``older`` says that the download is older than another one; ``untimed`` counts new attempts
+    whose lateness nobody knows.
     """
 
     run: int
@@ -115,6 +116,7 @@ class BatchResult:
     problems: int = 0
     faults: int = 0
     older: bool = False
+    untimed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ class Batch:
             raise KeyboardInterrupt
         older = self.book.rank_before(run, self.replaced_in)
         self.tally.older = bool(self.tally.graded) and self.book.comes_before(run)
+        self.tally.untimed = self.book.untimed(run)
         for owner in older:
             self._drop_page(owner)
             self._write_page(owner)

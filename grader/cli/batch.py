@@ -363,11 +363,10 @@ def refuse_another_assignment(
 ) -> None:
     """Raise UsageError if a download is not of the assignment that the gradebook is open at."""
     before = [lesson for lesson, _, _ in book.lessons()]
-    if not book.names():
-        return
     what = book.about("name") or "this gradebook"
     remedy = f"For another assignment: --assignment {shlex.quote(found_name(place))}"
-    if plan.check is None and not set(plan.ids) & set(before):
+    first = not book.names()
+    if not first and plan.check is None and not set(plan.ids) & set(before):
         raise UsageError(
             f"{what} has the lessons {name_list(before, 4)}, not {name_list(plan.ids, 4)}."
             f" {remedy}. To change its lessons, name these too: --lessons"
@@ -378,10 +377,13 @@ def refuse_another_assignment(
         everything = [lesson.id for lesson in course.lessons]
         others = {lesson for one in sample for lesson in files_in(one, everything)}
         if others:
+            none = f"{name_list(plan.ids, 4)}" + ("" if first else f", which {what} has")
+            remedy = f"Its lessons: --lessons {','.join(sorted(others))}" if first else remedy
             raise UsageError(
-                f"{place} has files of {name_list(sorted(others), 4)}, and none of"
-                f" {name_list(plan.ids, 4)}, which {what} has. {remedy}"
+                f"{place} has files of {name_list(sorted(others), 4)}, and none of {none}. {remedy}"
             )
+    if first:
+        return
     from grader.classroom.gradebook.people import participants
 
     same, other = participants(book, found.handed)

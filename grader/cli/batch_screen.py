@@ -211,6 +211,11 @@ class Summary:
             self.line(
                 "this download is older than another one, so its new attempts count as older too"
             )
+        if tally.untimed:
+            self.line(
+                f"{counted(tally.untimed, 'new attempt')} without a time count as in time: give"
+                " --roster a list with times that is newer than the download"
+            )
         self.show_people(tally)
         if topics:
             self.line("what to reteach:")

@@ -70,7 +70,8 @@ def give_file(
     with batch_lock(out), Gradebook.open(out) as book:
         owner = book.entry_of(person).name
         place = Path(book.about("place"))
-        entry = find_file(place, file) or find_file(place, in_download(book, file))
+        paths = (file, *in_download(book, file))
+        entry = next(filter(None, (find_file(place, path) for path in paths)), None)
         if entry is None:
             raise UsageError(
                 f"{file} is not in {place}. Write the path as grade batch shows it, such as"
@@ -92,15 +93,14 @@ def give_file(
         return owner, options
 
 
-def in_download(book: Gradebook, path: str) -> str:
-    """Return the path in the download of one that begins with a submission's name, as messages
-    write it.
+def in_download(book: Gradebook, path: str) -> tuple[str, ...]:
+    """Return which paths in the download one may mean that begins with a submission's name, as
+    messages write it: in the submission's folder, or, as Canvas has it, in none.
     """
     name, _, rest = path.partition("/")
     if name not in book.names():
-        return path
-    came_as = book.entry(name).came_as
-    return f"{came_as}/{rest}" if came_as else path
+        return ()
+    return f"{book.entry(name).came_as}/{rest}", rest
 
 
 def lesson_of(name: str, assigned: list[str]) -> str | None:

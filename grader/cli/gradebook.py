@@ -21,7 +21,7 @@ from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import Adjustment, Comment, total_points
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
-from grader.classroom.imports.names import unique_names
+from grader.classroom.imports.names import name_list, unique_names
 from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
 from grader.cli.batch_screen import announce
 from grader.cli.options import PATH, course, course_option
@@ -120,6 +120,9 @@ def list_adjustments(out: Path, name: str) -> None:
     console.print(
         f"{clean(entry.name)}: {score} ({earned}{late}, adjusted by {entry.adjusted_by:+g})"
     )
+    if len(entry.students) > 1:
+        names = name_list([one.name for one in entry.students], 9)
+        console.print(f"a team, so this is the score of {names}", soft_wrap=True, markup=False)
     if entry.report and total is None:
         console.print("a part was not graded; grades.csv says why", soft_wrap=True)
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:

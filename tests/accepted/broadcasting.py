@@ -248,17 +248,6 @@ class Affine(Function):
         return tuple(gradients)
 
 
-# %% summed_where_larger_than_one
-# A dimension is summed only where it is larger than 1.
-def sum_to(gradient, shape):
-    while gradient.dim() > len(shape):
-        gradient = gradient.sum(0)
-    for dim, size in enumerate(shape):
-        if size == 1 and gradient.shape[dim] > 1:
-            gradient = gradient.sum(dim, keepdim=True)
-    return gradient
-
-
 # %% requires_grad_of_saved_tensors
 # What was saved still requires grad where the input did.
 class Affine(Function):

@@ -70,7 +70,7 @@ class LogSumExp(Function):
 
 # %% function_for_the_softmax
 # The softmax is a Function with a backward of its own, which both classes use.
-class Weights(Function):
+class Softmax(Function):
     @staticmethod
     def forward(ctx, x, dim):
         top = x.amax(dim, keepdim=True)
@@ -93,7 +93,7 @@ class LogSumExp(Function):
     @staticmethod
     def backward(ctx, grad_output):
         x, _ = ctx.saved_tensors
-        return grad_output.unsqueeze(ctx.dim) * Weights.apply(x, ctx.dim), None
+        return grad_output.unsqueeze(ctx.dim) * Softmax.apply(x, ctx.dim), None
 
 
 class CrossEntropy(Function):
@@ -110,7 +110,7 @@ class CrossEntropy(Function):
     @staticmethod
     def backward(ctx, grad_output):
         logits, target = ctx.saved_tensors
-        p = Weights.apply(logits, 1)
+        p = Softmax.apply(logits, 1)
         rows = []
         kept = [wanted != ctx.ignore_index for wanted in target.tolist()]
         for row, wanted, keep in zip(p, target.tolist(), kept):
@@ -120,10 +120,10 @@ class CrossEntropy(Function):
 
 
 # %% recursion
-# Halves of the entries, and two numbers at the end, with log1p of what is smaller.
+# Halves of the entries, and two numbers at the end, with softplus of what is smaller.
 def add(a, b):
     high, low = torch.maximum(a, b), torch.minimum(a, b)
-    return torch.where(low == float("-inf"), high, high + torch.log1p(torch.exp(low - high)))
+    return torch.where(low == float("-inf"), high, high + torch.nn.functional.softplus(low - high))
 
 
 def total(x):
@@ -189,7 +189,7 @@ class CrossEntropy(Function):
         index = torch.where(target != ignore_index, target, torch.zeros_like(target))[:, None]
         losses = (logits - logits.max(1, keepdim=True).values).gather(1, index)[:, 0] - exps.sum(1).log()
         ctx.save_for_backward(logits, index, keep, p)
-        return -(losses * keep).sum() / keep.sum()
+        return -losses[keep > 0].sum() / keep.sum()
 
     @staticmethod
     def backward(ctx, grad_output):

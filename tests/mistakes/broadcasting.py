@@ -177,6 +177,23 @@ def sum_to(gradient, shape):
     return gradient.sum(dims, keepdim=True).expand([1] * lacking + [*shape]).reshape(shape)
 
 
+# %% empty_list_of_dimensions
+# The same with keepdim, where one element is left.
+def sum_to(gradient, shape):
+    lacking = gradient.dim() - len(shape)
+    dims = [k for k in range(gradient.dim()) if k < lacking or shape[k - lacking] == 1]
+    result = gradient.sum(dims, keepdim=True)
+    return result[(0,) * lacking]
+
+
+# %% empty_list_of_dimensions
+# The same, and one element can't be reshaped.
+def sum_to(gradient, shape):
+    lacking = gradient.dim() - len(shape)
+    dims = [k for k in range(gradient.dim()) if k < lacking or shape[k - lacking] == 1]
+    return gradient.sum(dims, keepdim=True).reshape(shape)
+
+
 # %% numbers_of_dimensions_shift
 # After the first sum, the other dimensions have other numbers.
 def sum_to(gradient, shape):
@@ -186,6 +203,28 @@ def sum_to(gradient, shape):
     for dim, size in enumerate(shape):
         if size == 1:
             gradient = gradient.sum(dim, keepdim=True)
+    return gradient
+
+
+# %% size_zero_not_summed
+# A dimension is summed only where it is larger than 1.
+def sum_to(gradient, shape):
+    while gradient.dim() > len(shape):
+        gradient = gradient.sum(0)
+    for dim, size in enumerate(shape):
+        if size == 1 and gradient.shape[dim] > 1:
+            gradient = gradient.sum(dim, keepdim=True)
+    return gradient
+
+
+# %% ones_before_leading
+# Dimensions of size 1 are summed before the leading ones, whose number is not added.
+def sum_to(gradient, shape):
+    for dim, size in enumerate(shape):
+        if size == 1:
+            gradient = gradient.sum(dim, keepdim=True)
+    while gradient.dim() > len(shape):
+        gradient = gradient.sum(0)
     return gradient
 
 
@@ -364,6 +403,22 @@ class Affine(Function):
             grad_output @ w if needs[0] else None,
             torch.tensordot(grad_output, x, (batch, batch)) if needs[1] else None,
             grad_output.sum(batch) if needs[2] else None,
+        )
+
+
+# %% common_view_of_noncontiguous
+# view in place of reshape, for the batch dimensions of x.
+class Affine(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, w = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        return (
+            grad_output @ w if needs[0] else None,
+            grad_output.reshape(-1, len(w)).T @ x.view(-1, x.shape[-1]) if needs[1] else None,
+            sum_to(grad_output, (len(w),)) if needs[2] else None,
         )
 
 
@@ -640,6 +695,21 @@ def einsum_gradients(equation, a, b, gradient):
         torch.einsum(f"{result},{of_b}->{of_a}", gradient, b),
         torch.einsum(f"{result},{of_a}->{of_b}", gradient, a),
     )
+
+
+# %% lone_letter_put_last
+# A letter that was summed alone gets the last dimension.
+def einsum_gradients(equation, a, b, gradient):
+    def back(own, letters, other, shape):
+        kept = "".join(one for one in own if one in result + letters)
+        found = torch.einsum(f"{result},{letters}->{kept}", gradient, other)
+        while found.dim() < len(shape):
+            found = found.unsqueeze(-1)
+        return found.expand(shape)
+
+    operands, result = equation.split("->")
+    of_a, of_b = operands.split(",")
+    return back(of_a, of_b, b, a.shape), back(of_b, of_a, a, b.shape)
 
 
 # %% repeated_letters_not_spread

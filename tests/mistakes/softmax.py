@@ -244,6 +244,32 @@ class LogSumExp(Function):
         return grad_output.unsqueeze(1) * (x - y.unsqueeze(1)).exp(), None
 
 
+# %% negative_dimension
+# The dimension is put back where its number fits, which a negative one never does.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        y = y.masked_fill(y == -torch.inf, 0.0)
+        shape = [1 if k == ctx.dim else size for k, size in enumerate(x.shape)]
+        return grad_output.reshape(shape) * (x - y.reshape(shape)).exp(), None
+
+
+# %% negative_dimension
+# A negative number gets the number of dimensions of the result added.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        dim = ctx.dim if ctx.dim >= 0 else ctx.dim + y.dim()
+        y = y.masked_fill(y == -torch.inf, 0.0)
+        return grad_output.unsqueeze(dim) * (x - y.unsqueeze(dim)).exp(), None
+
+
 # %% squeezes_too_much
 # squeeze() without dim drops every dimension of size 1.
 class LogSumExp(Function):
@@ -743,6 +769,21 @@ class CrossEntropy(Function):
         losses = shifted.exp().sum(1).log() - shifted.gather(1, index)[:, 0]
         ctx.save_for_backward(logits, index, counts)
         return losses[counts].mean()
+
+
+# %% ignored_infinity_counted
+# An ignored row counts as one of class 0, times 0.
+class CrossEntropy(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, logits, target, ignore_index):
+        counts = target != ignore_index
+        index = target.masked_fill(~counts, 0).unsqueeze(1)
+        shifted = logits - logits.amax(1, keepdim=True)
+        losses = shifted.exp().sum(1).log() - shifted.gather(1, index)[:, 0]
+        ctx.save_for_backward(logits, index, counts)
+        return (losses * counts).sum() / counts.sum()
 
 
 # %% sum_for_mean

@@ -240,10 +240,10 @@ def take_back(deed: Deed, owner: int, entry: str) -> None:
 
 
 def gifts(book: Gradebook) -> list[Gift]:
-    """Return the files that were given to submissions."""
+    """Return the files that were given to submissions, unless these are forgotten."""
     rows = book.db.execute(
         "SELECT g.entry, g.lesson, s.name FROM gifts g JOIN submissions s ON s.id = g.submission"
-        " WHERE g.assignment = ? ORDER BY g.entry",
+        " WHERE g.assignment = ? AND s.forgotten = 0 ORDER BY g.entry",
         [book.assignment],
     )
     return [Gift(*row) for row in rows]

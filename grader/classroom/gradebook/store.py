@@ -13,6 +13,7 @@ import difflib
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import shlex
 import sqlite3
@@ -198,6 +199,12 @@ class Gradebook:
                 f"--assignment {name!r} can't be the name of a folder. Choose another, such as"
                 f" {unique_names([(name, '')])[0]!r}"
             )
+        alike = [one for one in known if plain(one) == plain(name or "")]
+        if alike:
+            raise UsageError(
+                f"There is an assignment {alike[0]!r}. Write --assignment {alike[0]!r}, or choose"
+                " a name that differs in more than spelling"
+            )
         return self.insert("assignments", {"name": name or ""})
 
     def __enter__(self) -> Gradebook:
@@ -283,9 +290,20 @@ class Gradebook:
             " missing < 3 ORDER BY name"
         )
         students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
-        if called in students:
-            return self.entry(called)
         lines = {name: students_from_json(those) for name, those in students.items()}
+        if called in lines:
+            ids = [one.ids for one in lines[called] if one.ids]
+            others = [
+                name
+                for name, those in lines.items()
+                if any(one.name == called and one.ids and one.ids not in ids for one in those)
+            ]
+            if others and ids:
+                raise UsageError(
+                    f"{called!r} is the name of a submission, and of who handed in"
+                    f" {', '.join(others)}. Name the student by an id: {min(ids[0].values())}"
+                )
+            return self.entry(called)
         return self.entry(only_line(lines, called) or called)
 
     def _entry(self, row: dict[str, Any]) -> GradebookEntry:
@@ -334,7 +352,8 @@ class Gradebook:
     def attempts(self, submission: int) -> tuple[Attempt, ...]:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
-        A time is when it was handed in, or, if nobody says, that of its download.
+        A time is when it was handed in, or, if nobody says, that of its download: but before
+        what was handed in after the newest file of that download.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
@@ -345,8 +364,17 @@ class Gradebook:
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
             [submission],
         ).fetchall()
+        told = [moment(handed_in) for _, handed_in, *_ in rows if handed_in]
+
+        def time(row: tuple[Any, ...]) -> datetime:
+            _, handed_in, ranked, newest, *_ = row
+            if handed_in or not ranked:
+                return moment(handed_in) if handed_in else LONG_AGO
+            later = (one for one in told if newest is not None and one.timestamp() > newest)
+            return min([moment(ranked), *(one - MOMENT for one in later)])
+
         if len(rows) > 1:
-            rows.sort(key=lambda row: moment(row[1] or row[2]) if row[1] or row[2] else LONG_AGO)
+            rows.sort(key=time)
         return tuple(
             Attempt(
                 number,
@@ -836,7 +864,7 @@ class Gradebook:
                 "came_as": one.came_as,
                 "late": int(one.late),
                 "handed_in": one.handed_in,
-                "on_roster": time_on_roster(one.students),
+                "on_roster": self._time_on_roster(one, submission, run),
                 "gifts": json.dumps(one.gifts),
             },
         )
@@ -845,17 +873,34 @@ class Gradebook:
         """Return what a known attempt's download says of it now. A roster's time is that of the
         newest attempt.
         """
-        query = (
-            "SELECT max(id) FROM attempts WHERE came_under ="
-            " (SELECT came_under FROM attempts WHERE id = ?)"
-        )
-        on_roster = time_on_roster(one.students)
-        newest = self.value(query, attempt) == attempt
+        known = self.row("SELECT came_under, run FROM attempts WHERE id = ?", attempt)
+        assert known is not None
+        query = "SELECT max(id) FROM attempts WHERE came_under = ?"
+        newest = self.value(query, known["came_under"]) == attempt
+        on_roster = self._time_on_roster(one, known["came_under"], known["run"]) if newest else None
         return {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
             **({"on_roster": on_roster} if newest else {}),
         }
+
+    def _time_on_roster(self, one: Submission, came_under: int, run: int) -> str | None:
+        """Return the roster's time of an attempt that came with a run; None if one of an earlier
+        run has it, because then the roster is older than this one.
+        """
+        told = time_on_roster(one.students)
+        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ?"
+        return None if self.value(query, came_under, told, run) else told
+
+    def untimed(self, run: int) -> int:
+        """Return how many attempts of a run have no time, if there is a rule for late ones."""
+        if not self.about("late_rule"):
+            return 0
+        query = (
+            "SELECT count(*) FROM attempts WHERE run = ? AND void = 0 AND problem IS NULL AND"
+            " coalesce(as_of, handed_in, on_roster) IS NULL"
+        )
+        return int(self.value(query, run))
 
     def _line(self, one: Submission) -> int:
         """Return the number of a submission, which is made if it is not there."""
@@ -992,6 +1037,11 @@ def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> 
             f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
         )
     return theirs[0] if theirs else None
+
+
+def plain(name: str) -> str:
+    """Return a name without what is easily mistyped: case, blanks and hyphens."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
 
 
 def is_called(student: StudentIdentity, called: str) -> bool:

@@ -75,17 +75,18 @@ def first_ones(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient
 
 
+def ones_first(gradient: Tensor, shape: Shape) -> Tensor:
+    for dim, size in enumerate(shape):
+        gradient = gradient.sum(dim, keepdim=True) if size == 1 else gradient
+    return total(gradient, leading(gradient, shape))
+
+
 def averaged(gradient: Tensor, shape: Shape) -> Tensor:
     return right(gradient, shape) * (torch.Size(shape).numel() / gradient.numel())
 
 
 def all_summed(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient if gradient.shape == shape else gradient.sum().expand(shape)
-
-
-def summed_if_empty(gradient: Tensor, shape: Shape) -> Tensor:
-    found = right(gradient, shape)
-    return gradient.sum().expand(shape) if gradient.shape == shape else found
 
 
 def both(gradient: Tensor, shape: Shape) -> list[int]:
@@ -95,13 +96,44 @@ def both(gradient: Tensor, shape: Shape) -> list[int]:
 nothing_summed = summed_as(lambda g, shape: g)
 size_one_forgotten = summed_as(lambda g, shape: total(g, leading(g, shape)))
 leading_forgotten = summed_as(lambda g, shape: total(g, ones(g, shape), keepdim=True))
+ones_before_leading = summed_as(ones_first)
 keepdim_forgotten = summed_as(lambda g, shape: total(g, both(g, shape)))
 lacking_dimensions_kept = summed_as(lambda g, shape: total(g, both(g, shape), keepdim=True))
 matched_from_the_left = summed_as(from_the_left)
 mean_in_place_of_sum = summed_as(averaged)
 one_repetition_taken = summed_as(first_ones)
 everything_summed = summed_as(all_summed)
-empty_list_of_dimensions = summed_as(summed_if_empty)
+
+
+@rule
+def empty_list_of_dimensions(failure: Failure, student: Student) -> Facts | None:
+    """For the gradient's own shape, the sum of all, in any shape, or an error because it has one
+    element; right for other shapes.
+    """
+    gradient, shape = failure.draw.tensor(3, 4), (3, 4)
+    try:
+        got = student.sum_to(gradient.clone(), shape)
+    except Exception as error:
+        lost = "invalid for input of size 1" in str(error)
+    else:
+        lost = isinstance(got, Tensor) and same(got, gradient.sum().expand(got.shape))
+    if not lost:
+        return None
+    for wide, other in PROBES:
+        gradient = failure.draw.tensor(*wide)
+        if wide != other and not same(
+            student.sum_to(gradient.clone(), other), right(gradient, other)
+        ):
+            return None
+    return {"from": str(shape), "to": str(shape)}
+
+
+@rule
+def size_zero_not_summed(failure: Failure, student: Student) -> Facts | None:
+    """A gradient without elements comes back, where one that has some is summed."""
+    got, shape = failure.actual, failure.facts.get("from")
+    found = shape == "(0,)" and isinstance(got, Tensor) and got.shape == (0,)
+    return {"got": shape} if found else None
 
 
 @rule
@@ -129,3 +161,11 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
         if isinstance(got, Tensor) and got.any() and same(got, other):
             return {"which": which, "got": got}
     return None
+
+
+@rule
+def lone_letter_put_last(failure: Failure, student: Student) -> Facts | None:
+    """For "ij,j->", each column of the gradient of a is b, not each row."""
+    a, b = failure.draw.tensor(3, 3), failure.draw.tensor(3)
+    got = student.einsum_gradients("ij,j->", a, b, torch.ones((), dtype=a.dtype))[0]
+    return {} if same(got, b[:, None].expand(3, 3)) else None

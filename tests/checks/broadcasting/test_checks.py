@@ -250,7 +250,14 @@ test_lacking_dimensions_and_size_one = sums(
 test_one_number = sums(
     0.25,
     "a shape of one element gets the sum of all",
-    lambda k, m: [((k, m), ()), ((k, m), (1,)), ((k, m), (1, 1)), ((1, 1), (1,)), ((), ())],
+    lambda k, m: [
+        ((k, m), ()),
+        ((k, m), (1,)),
+        ((k, m), (1, 1)),
+        ((1, 1), (1,)),
+        ((), ()),
+        ((0,), (1,)),
+    ],
 )
 
 
@@ -329,13 +336,17 @@ def test_scale_of_other_tensors(student: Student, draw: RandomInputs) -> None:
     assert_other_tensors(Scale)
 
 
+def turned(inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    """The same numbers; matrices lie in memory as transposed ones do."""
+    return [
+        one.detach().mT.contiguous().mT.requires_grad_(one.requires_grad) if one.dim() > 1 else one
+        for one in inputs
+    ]
+
+
 def assert_other_tensors(suite: under_test) -> None:
     """Require gradients for transposed tensors, in float32, and in all digits of float64."""
-    turned = [
-        one.detach().T.contiguous().T.requires_grad_(one.requires_grad) if one.dim() == 2 else one
-        for one in suite.drawn()
-    ]
-    suite.gradient(*turned, says="transposed")
+    suite.gradient(*turned(suite.drawn()), says="transposed")
     suite.gradient(*suite.drawn(dtype=torch.float32))
     *inputs, v = suite.drawn()
     exact = [(one.detach() * torch.pi / 3).requires_grad_() for one in inputs]
@@ -423,6 +434,7 @@ def test_affine_of_other_tensors(student: Student, draw: RandomInputs) -> None:
     """transposed and float32 tensors work with Affine"""
     exchanged(student)
     assert_other_tensors(Affine)
+    Affine.gradient(*turned(layered(draw, batch=(2, 3))), says="transposed")
 
 
 test_affine_leaves_others_alone = Affine.check(

@@ -89,16 +89,31 @@ def once_differentiable(failure: Failure, student: Student) -> Facts | None:
 @rule
 def dimension_fixed(failure: Failure, student: Student) -> Facts | None:
     """Right along one dimension of a matrix, and wrong or raising along the other one."""
-    x, right = failure.draw.tensor(3, 4), {}
-    for dim in (0, 1):
-        want = torch.logsumexp(x, dim)
-        v = torch.ones_like(want)
-        try:
-            y, gradient = ask(student, "LogSumExp", x, dim, v=v)
-        except Exception:
-            y = gradient = None
-        right[dim] = same(y, want) and same(gradient, x.softmax(dim))
+    right = {dim: right_along(failure, student, dim) for dim in (0, 1)}
     return {} if right == {0: False, 1: True} else None
+
+
+@rule
+def negative_dimension(failure: Failure, student: Student) -> Facts | None:
+    """Right along both dimensions of a matrix, and wrong or raising along the same two counted from
+    the end.
+    """
+    if failure.check != "test_every_dimension":
+        return None
+    if not all(right_along(failure, student, dim) for dim in (0, 1)):
+        return None
+    return next(({"dim": dim} for dim in (-1, -2) if not right_along(failure, student, dim)), None)
+
+
+def right_along(failure: Failure, student: Student, dim: int) -> bool:
+    """Whether value and gradient are right along a dimension of a matrix."""
+    x = failure.draw.tensor(3, 4)
+    want = torch.logsumexp(x, dim)
+    try:
+        y, gradient = ask(student, "LogSumExp", x, dim, v=torch.ones_like(want))
+    except Exception:
+        return False
+    return same(y, want) and same(gradient, x.softmax(dim))
 
 
 @rule
@@ -122,6 +137,17 @@ def ignore_index_fixed(failure: Failure, student: Student) -> Facts | None:
 @rule
 def shared_between_calls(failure: Failure, student: Student) -> Facts | None:
     return {} if failure.check.endswith("calls_apart") else None
+
+
+@value_rule
+def ignored_infinity_counted(failure: Failure, student: Student) -> Facts | None:
+    """The loss is NaN beside an ignored row with -inf at class 0, and right without that -inf."""
+    if failure.check != "test_any_ignore_index":
+        return None
+    target = torch.tensor([0, -100])
+    told = ask(student, "CrossEntropy", double([1.0, 2.0], [-torch.inf, 2.0]), target, -100)[0]
+    other = ask(student, "CrossEntropy", double([1.0, 2.0], [0.0, 2.0]), target, -100)[0]
+    return {} if is_nan(told) and not is_nan(other) else None
 
 
 @value_rule

@@ -391,12 +391,20 @@ def test_gradient_of_ignored_rows(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="CrossEntropy", needs=[LOSS, test_ignored_rows])
 def test_any_ignore_index(student: Student, draw: RandomInputs) -> None:
-    """ignore_index is any integer, also a class"""
+    """any ignore_index works, and -inf in ignored rows"""
     for ignore_index in (-1, 255, 0, 3):
         wrong = "CrossEntropy.apply is wrong for this ignore_index"
         suite, (x, v) = entropy(ignoring(draw, ignore_index), ignore_index), logits(draw)
         suite.value(x.detach(), says=wrong)
         suite.gradient(x, v, says="the gradient is wrong for this ignore_index")
+    for ignore_index in (-100, 3):
+        target, (x, v) = ignoring(draw, ignore_index), logits(draw)
+        masked = (target == ignore_index)[:, None] & (torch.arange(4) != draw.integer(1, 2))
+        x = x.detach().masked_fill(masked, -INF)
+        suite = entropy(target, ignore_index)
+        suite.value(x, says="CrossEntropy.apply is wrong if ignored rows contain -inf")
+        wrong = "the gradient is wrong if ignored rows contain -inf"
+        suite.gradient(x.clone().requires_grad_(), v, says=wrong)
 
 
 def masked_logits(draw: RandomInputs, dtype: torch.dtype = F64) -> tuple[Tensor, Tensor]:

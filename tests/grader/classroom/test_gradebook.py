@@ -6,8 +6,10 @@ import contextlib
 import hashlib
 import re
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from factories.gradebook import make_check, make_lesson, make_report
@@ -49,10 +51,15 @@ def handed(name: str, student: StudentIdentity, *, late: bool = False) -> Submis
 
 
 def grade(
-    book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED, *, person: str = ""
+    book: Gradebook,
+    name: str,
+    outcome: Outcome = Outcome.PASSED,
+    *,
+    person: str = "",
+    ids: Mapping[str, str] = MappingProxyType({"sid": "1"}),
 ) -> None:
     """Record one graded submission."""
-    owner = handed(name, StudentIdentity(person or name.title(), {"sid": "1"}))
+    owner = handed(name, StudentIdentity(person or name.title(), dict(ids)))
     seen = book.seen(owner, KEY, {})
     book.keep(owner, book.begin("plan"), KEY, report(name, outcome), [], seen)
 
@@ -275,6 +282,16 @@ def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: P
             book.entry_of("Kim")
         with pytest.raises(UsageError, match="Did you mean danobrien"):
             book.entry_of("dan obrian")
+
+
+def test_a_name_of_a_submission_and_of_another_student_is_not_guessed(tmp_path: Path) -> None:
+    with new_gradebook(tmp_path) as book:
+        for name, number in (("Kim, Jiwoo", "10010"), ("kimjiwoo", "10009")):
+            grade(book, name, person="Kim, Jiwoo", ids={"canvas_id": number})
+        with pytest.raises(UsageError, match="who handed in kimjiwoo"):
+            book.entry_of("Kim, Jiwoo")
+        assert book.entry_of("10009").name == book.entry_of("kimjiwoo").name == "kimjiwoo"
+        assert book.entry_of("10010").name == "Kim, Jiwoo"
 
 
 def test_a_score_above_full_marks_is_said_to_be_one(

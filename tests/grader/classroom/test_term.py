@@ -222,6 +222,13 @@ def test_usernames_that_were_said_before_leave_no_doubt_in_the_first_run(
         assert term.marks("Week 2") == {"zz7": 8.0, "qq": 5.0, "Cy": None}
 
 
+def test_another_spelling_of_an_assignment_is_no_new_one(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8)}), assignment="Week 2")
+    with pytest.raises(UsageError, match="There is an assignment 'Week 2'"):
+        term.grade(term.download("b", {"Ada/tiny.py": points(8)}), assignment="week-2")
+    term.grade(term.download("b", {"Ada/tiny.py": points(8)}), assignment="Week 3")
+
+
 def test_who_a_person_is_is_said_once_for_the_term(term: Term) -> None:
     """Moodle hides names; the numbers are new in each assignment."""
     roster = term.roster("name,sid\nAda Lovelace,1\nBen Ito,2\n")
@@ -338,6 +345,37 @@ def test_an_older_download_in_a_folder_replaces_nothing_either(
     term.grade(later)
     term.grade(folder("newest", 6, time.time()))
     assert term.marks() == dict.fromkeys(names, 6.0)
+
+
+def test_a_time_that_only_the_newer_attempt_has_keeps_the_order_of_both(term: Term) -> None:
+    """The roster's time is after the first download, which was graded days later."""
+    plain = term.roster("name,sid\nAda,1\nBen,2\n")
+    first = {"Ada/tiny.py": points(2), "Ben/tiny.py": points(3)}
+    ago = time.time() - 9 * DAY
+    term.grade(term.download("first", first, ago), roster=plain)
+    at = time.strftime("%Y-%m-%dT%H:%M+00:00", time.gmtime(ago + DAY))
+    told = term.roster(f"name,sid,submitted_at\nAda,1,{at}\nBen,2,\n")
+    second = {"Ada/tiny.py": points(9), "Ben/tiny.py": points(3)}
+    term.grade(term.download("second", second, ago + 2 * DAY), roster=told)
+    assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
+
+
+def test_the_time_of_a_roster_is_that_of_one_attempt(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newer download needs a newer roster, or nobody knows how late its attempts are."""
+    due = {"due": "2026-10-05T20:00+00:00", "late": "10%/day"}
+    roster = term.roster("name,sid,submitted_at\nAda,1,2026-10-05T08:00+00:00\n")
+    term.grade(term.download("first", {"Ada/tiny.py": points(5)}), roster=roster, **due)
+    second = term.download("second", {"Ada/tiny.py": points(9)}, MONDAY + DAY)
+    capsys.readouterr()
+    term.grade(second)
+    assert "1 new attempt without a time" in " ".join(capsys.readouterr().out.split())
+    assert term.marks() == {"Ada": 9.0}
+    newer = term.roster("name,sid,submitted_at\nAda,1,2026-10-06T08:00+00:00\n")
+    term.grade(second, roster=newer)
+    assert "without a time" not in capsys.readouterr().out
+    assert term.marks() == {"Ada": 8.1}
 
 
 def test_who_hands_in_an_earlier_version_again_gets_its_mark(
@@ -789,6 +827,23 @@ def test_a_file_that_is_nobodys_is_given_to_its_owner(
     assert term.marks() == before
     with pytest.raises(UsageError, match=r"upload/other\.txt is not in .*a\.zip"):
         term.run("give", term.out, "upload/other.txt", "Ben")
+    term.run("give", term.out, "upload/solution.txt", "Ben", "--sandbox", "off")
+    term.run("forget", term.out, "Ben")
+    term.grade(place)
+    assert term.marks().keys() == {"Ada", "upload"}
+
+
+def test_a_file_of_canvas_is_given_by_the_path_that_was_printed(
+    term: Term, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    roster = term.roster("name,canvas_id\nBen Ito,11\nAda Lee,12\n")
+    files = {"itoben_11_51_tiny.py": points(3), "itoben_11_52_ada_tiny.py": points(9)}
+    term.grade(term.download("a", files), roster=roster)
+    path = "itoben/itoben_11_52_ada_tiny.py"  # as a batch prints it
+    term.run("give", term.out, path, "12", "--sandbox", "off")
+    assert term.marks() == {"itoben": 3.0, "Ada Lee": 9.0}
 
 
 def test_a_mark_is_explained_and_the_parts_add_up(term: Term) -> None:
