@@ -28,7 +28,7 @@ def saved_bytes(f, x: Tensor) -> int:
     def pack(tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
         kept[storage.data_ptr()] = storage
-        return tensor
+        return tensor.detach()
 
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         result = f(x)
@@ -98,8 +98,9 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     """Return f(*xs), keeping only xs for backward, which runs f once more.
 
     After backward(), .grad of xs and of parameters inside f is the same as for
-    f(*xs) alone. f may draw random numbers, and may call checkpointed itself.
-    Use a Function or hooks of your own; torch.utils.checkpoint is not allowed.
+    f(*xs) alone. f may draw torch's random numbers, and may call checkpointed
+    itself. Use a Function or hooks of your own; torch.utils.checkpoint is not
+    allowed.
     """
     # solution
     anchor = torch.empty(0, requires_grad=True)  # for parameters inside f

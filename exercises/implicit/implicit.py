@@ -44,7 +44,8 @@ class FixedPoint(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[None, None, Tensor]:
-        """Return None for f, None for z0, and the gradient with respect to x.
+        """Return None for f, None or zeros for z0, and the gradient with
+        respect to x.
 
         That is the gradient of the fixed point, which does not depend on z0.
         """
@@ -54,9 +55,9 @@ class FixedPoint(Function):
 def newton_sqrt(a: Tensor) -> Tensor:
     """Return the square root of each element of a, by Newton's iteration.
 
-    Elements are from 1e-6 to 1e6. The graph of the result does not contain the
-    iterations, and its gradient is right. Roots that a library computes, and
-    powers such as a ** 0.5, are not allowed.
+    Elements are from 1e-6 to 1e6, also in one tensor. The graph of the result
+    does not contain the iterations, and its gradient is right. Roots that a
+    library computes, and powers such as a ** 0.5, are not allowed.
     """
     raise NotImplementedError
 

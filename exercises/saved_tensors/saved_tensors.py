@@ -40,8 +40,9 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     """Return f(*xs), keeping only xs for backward, which runs f once more.
 
     After backward(), .grad of xs and of parameters inside f is the same as for
-    f(*xs) alone. f may draw random numbers, and may call checkpointed itself.
-    Use a Function or hooks of your own; torch.utils.checkpoint is not allowed.
+    f(*xs) alone. f may draw torch's random numbers, and may call checkpointed
+    itself. Use a Function or hooks of your own; torch.utils.checkpoint is not
+    allowed.
     """
     raise NotImplementedError
 

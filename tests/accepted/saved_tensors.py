@@ -18,6 +18,17 @@ def saved_bytes(f, x: Tensor) -> int:
     return sum(sizes.values())
 
 
+def saved_as(dtype: torch.dtype) -> AbstractContextManager:
+    def pack(tensor: Tensor):
+        owner = tensor if tensor._base is None else tensor._base
+        if owner.is_leaf and owner.requires_grad or not tensor.is_floating_point():
+            return lambda: tensor
+        small, own = tensor.detach().to(dtype), tensor.dtype
+        return lambda: small.to(own)
+
+    return saved_tensors_hooks(pack, lambda kept: kept())
+
+
 def checkpointed(f, *xs: Tensor) -> Tensor:
     random, kept, number = torch.get_rng_state(), {}, 0
 

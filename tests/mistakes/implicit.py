@@ -477,6 +477,22 @@ class FixedPoint(Function):
         return None, None, torch.autograd.grad(y, x, w)[0]
 
 
+# %% backward_inside_of_backward
+# z is not detached, and leads back to this very node.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = ctx.saved_tensors
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(100):
+            w = grad_output + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]
+
+
 # %% common_backward_twice
 # The first vector-Jacobian product frees the graph of f.
 class FixedPoint(Function):
@@ -736,6 +752,18 @@ def newton_sqrt(a):
     return (z + a / z) / 2
 
 
+# %% few_iterations
+# The tolerance is absolute, and small numbers stop early.
+def newton_sqrt(a):
+    with torch.no_grad():
+        z = (a + 1) / 2
+        for _ in range(60):
+            if z.numel() == 0 or (z * z - a).abs().max() < 1e-7:
+                break
+            z = (z + a / z) / 2
+    return (z + a / z) / 2
+
+
 # %% ready_made_root
 # torch's root, and one step.
 def newton_sqrt(a):
@@ -755,6 +783,25 @@ def minimizer_gradient(loss, z, x, v):
     z, x = z.detach().requires_grad_(), x.detach().requires_grad_()
     (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
     return -torch.autograd.grad(slope, x, v)[0]
+
+
+# %% hessian_as_a_diagonal
+# slope.sum() is differentiated: the rows of the Hessian are added up.
+def minimizer_gradient(loss, z, x, v):
+    z, x = z.detach().requires_grad_(), x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
+    (curvature,) = torch.autograd.grad(slope.sum(), z, retain_graph=True)
+    return -torch.autograd.grad(slope, x, v / curvature)[0]
+
+
+# %% minimizer_inputs_changed
+# The caller's tensors require grad afterwards.
+def minimizer_gradient(loss, z, x, v):
+    z.requires_grad_()
+    x.requires_grad_()
+    (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
+    H = torch.stack([torch.autograd.grad(s, z, retain_graph=True)[0] for s in slope])
+    return -torch.autograd.grad(slope, x, torch.linalg.solve(H, v))[0]
 
 
 # %% slope_of_the_loss

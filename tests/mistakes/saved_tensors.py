@@ -527,6 +527,28 @@ def saved_as(dtype: torch.dtype) -> AbstractContextManager:
 
 
 # %% dtype_of_another_call_raised
+# unpack knows what pack converted by the dtype of the last call.
+def is_exact(t):
+    return (t.is_leaf and t.requires_grad) or not t.is_floating_point()
+
+
+WANTED = {}
+
+
+def saved_as(dtype: torch.dtype) -> AbstractContextManager:
+    WANTED["dtype"] = dtype
+
+    def pack(t):
+        return (t if is_exact(t) else t.to(dtype)), t.dtype
+
+    def unpack(packed):
+        t, own = packed
+        return t.to(own) if t.dtype == WANTED["dtype"] else t
+
+    return saved_tensors_hooks(pack, unpack)
+
+
+# %% always_float64
 # The own dtype is one for all tensors: that of the last one.
 def is_exact(t):
     return (t.is_leaf and t.requires_grad) or not t.is_floating_point()
@@ -826,6 +848,32 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
 
 
 # %% other_random_numbers
+# The second run begins with the seed, not with the state.
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, _anchor, *xs):
+        ctx.f, ctx.seed = f, torch.initial_seed()
+        ctx.save_for_backward(*xs)
+        return f(*xs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        xs = [
+            x.detach().requires_grad_(needed)
+            for x, needed in zip(ctx.saved_tensors, ctx.needs_input_grad[2:], strict=True)
+        ]
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(ctx.seed)
+            y = ctx.f(*xs)
+        y.backward(grad_output)
+        return None, None, *[x.grad for x in xs]
+
+
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
+# %% other_random_numbers
 # The state is read after f, not before.
 class Again(torch.autograd.Function):
     @staticmethod
@@ -1037,6 +1085,33 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
 
 
+# %% one_leaf_for_two
+# Leaves are found by the tensor that they stand for.
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, _anchor, *xs):
+        ctx.f, ctx.random = f, torch.get_rng_state()
+        ctx.places = [id(x) for x in xs]
+        ctx.save_for_backward(*xs)
+        return f(*xs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        leaves = {}
+        for place, x, needed in zip(ctx.places, ctx.saved_tensors, ctx.needs_input_grad[2:]):
+            leaves.setdefault(place, x.detach().requires_grad_(needed))
+        xs = [leaves[place] for place in ctx.places]
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.set_rng_state(ctx.random)
+            y = ctx.f(*xs)
+        y.backward(grad_output)
+        return None, None, *[x.grad for x in xs]
+
+
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
 # %% recording_forced_on
 # A graph is recorded whatever the caller wants.
 class Again(torch.autograd.Function):
@@ -1186,6 +1261,58 @@ def saved_in(folder: str) -> AbstractContextManager:
         return t if t.is_leaf and t.requires_grad else Stored(t, folder)
 
     return saved_tensors_hooks(pack, lambda p: p.load() if isinstance(p, Stored) else p)
+
+
+# %% files_overwritten
+# Each context manager numbers its files from 0.
+class Stored:
+    def __init__(self, tensor, path):
+        self.path = path
+        with open(path, "wb") as file:
+            numpy.save(file, tensor.detach().numpy())
+
+    def __del__(self):
+        self.path.unlink(missing_ok=True)
+
+
+def saved_in(folder: str) -> AbstractContextManager:
+    count = 0
+
+    def pack(t):
+        nonlocal count
+        if t.is_leaf and t.requires_grad:
+            return t
+        count += 1
+        return Stored(t, Path(folder) / f"{count}.npy")
+
+    def unpack(one):
+        return one if isinstance(one, Tensor) else torch.from_numpy(numpy.load(one.path))
+
+    return saved_tensors_hooks(pack, unpack)
+
+
+# %% kept_in_memory
+# Whole numbers are not written, as saved_as leaves them.
+class Stored:
+    def __init__(self, tensor, folder):
+        number, name = mkstemp(dir=folder)
+        self.path = Path(name)
+        with open(number, "wb") as file:
+            numpy.save(file, tensor.detach().numpy())
+
+    def __del__(self):
+        self.path.unlink()
+
+
+def saved_in(folder: str) -> AbstractContextManager:
+    def pack(t):
+        stays = t.is_leaf and t.requires_grad or not t.is_floating_point()
+        return t if stays else Stored(t, folder)
+
+    def unpack(one):
+        return one if isinstance(one, Tensor) else torch.from_numpy(numpy.load(one.path))
+
+    return saved_tensors_hooks(pack, unpack)
 
 
 # %% not_written

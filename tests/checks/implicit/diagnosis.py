@@ -48,7 +48,7 @@ def asked_again(failure: Failure, student: Student) -> Again:
     def gradient(names: Facts) -> Any:
         if name == "minimizer_gradient":
             f = formula(LOSS, "z x", P=P)
-            return student.minimizer_gradient(f, names["z"], names["x"], names["v"])
+            return student.minimizer_gradient(f, names["z"].clone(), names["x"], names["v"])
         return ask(student, name, names["v"])[int(name == "Solve" and which == "b")]
 
     return Again(names, {"gradient": right}, {"gradient": gradient}, facts={"which": which})
@@ -180,3 +180,13 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
 
 term_outside_the_product = term_beside_v(backward_of)
 nonlinear_in_grad_output = nonlinear_backward(backward_of)
+
+
+@rule
+def few_iterations(failure: Failure, student: Student) -> Facts | None:
+    """Roots near 1 are right, and others not even to six digits."""
+    got, want = failure.actual, failure.expected
+    if failure.check != "test_roots_from_tiny_to_huge" or not isinstance(got, Tensor):
+        return None
+    far = "newton_sqrt(a)" in failure.message and differs(got / want, torch.ones_like(want))
+    return {"got": got, "want": want} if far else None

@@ -15,6 +15,7 @@ from grader.authoring import (
     assert_that,
     check,
     differentiated,
+    fetch,
     formula,
     phrase,
     under_test,
@@ -98,6 +99,7 @@ class Iterated(under_test):
     def __init__(self, text: str, z0: Tensor, draws: Any, **parameters: Tensor) -> None:
         self.text, self.f, self.z0 = text, formula(text, "z x", **parameters), z0
         self.parameters = parameters
+        self.student.observe("exchange", right=False)
         super().__init__(
             "FixedPoint.apply", self.truth_of, draws=draws, few=draws, near=NEAR, messages=SAYS
         )
@@ -158,6 +160,7 @@ def test_no_graph_of_the_iterations(student: Student, draw: RandomInputs) -> Non
     assert_that(seen["found"], message, facts=seen)
     message = "f was called {chained} times with a z whose graph leads through another call of f"
     assert_that(not seen["chained"], message, facts=seen)
+    assert_that(not seen["nested"], "FixedPoint.backward ran inside of itself")
 
 
 NO_GRAPH = test_no_graph_of_the_iterations
@@ -166,7 +169,10 @@ NO_GRAPH = test_no_graph_of_the_iterations
 @check(points=1.0, about="FixedPoint", at="FixedPoint.backward", needs=NO_GRAPH)
 def test_the_gradient_of_the_fixed_point(student: Student, draw: RandomInputs) -> None:
     """FixedPoint.backward returns the gradient at x"""
-    coupled(draw).right_gradients()
+    fixed = coupled(draw)
+    fixed.right_gradients()
+    x, v = vectors(draw)
+    fixed.gradient(x, v.abs())  # of one sign, so that no term of w is small
 
 
 POINT = test_the_gradient_of_the_fixed_point
@@ -199,7 +205,22 @@ ROOT_SAYS = {
     "mode": "after newton_sqrt(a) with an a that requires no grad, grad mode is switched off",
     "input changed": "newton_sqrt changed a",
 }
-N = under_test(
+
+
+class Rooted(under_test):
+    """newton_sqrt, which may use FixedPoint: its mistakes have checks of their own."""
+
+    def function(self) -> Any:
+        self.student.observe("exchange", right=True)
+        return super().function()
+
+    @property
+    def asked(self) -> str | list[Any]:
+        self.student.observe("exchange", right=True)
+        return super().asked
+
+
+N = Rooted(
     "newton_sqrt", torch.sqrt, inputs="a", draws=squares, few=few_squares, near=NEAR,
     over=(0.1, 12),
     messages=ROOT_SAYS,
@@ -227,6 +248,7 @@ def test_no_graph_of_newtons_iterations(student: Student, draw: RandomInputs) ->
     """newton_sqrt leaves its iterations out of the graph"""
     a = torch.tensor(draw.sample([1e6, 250.0**2, 9.0, 0.25], 4), dtype=F64, requires_grad=True)
     draw.given(a=a)
+    student.observe("exchange", right=True)
     nodes = student.observe("behind", a)
     message = "the graph behind newton_sqrt(a) has {nodes} nodes: the iterations are in it"
     assert_that(nodes <= 20, message, facts={"nodes": nodes})
@@ -429,17 +451,21 @@ GRADIENT = test_newton_has_the_right_gradient
 @check(points=0.25, about="newton_sqrt", needs=GRADIENT)
 def test_roots_from_tiny_to_huge(student: Student, draw: RandomInputs) -> None:
     """newton_sqrt has all digits from 1e-6 to 1e6"""
-    roots = [1000.0, 17 / 16384, 250.0, 1 / 64, 1.0, 3.0]
+    wide = [1000.0, 17 / 16384, 250.0, 1 / 64, 1.0, 3.0]
+    small = [17 / 16384, 33 / 16384, 3 / 1024, 1.0]
     for dtype, rtol in ((F64, 1e-8), (F32, 1e-5)):
-        a = torch.tensor(draw.sample(roots, 6), dtype=dtype).square().requires_grad_()
-        near = {"rtol": rtol, "atol": 0.0}
-        N.gradient(a, draw.tensor(6, low=0.5, dtype=dtype), value_near=near, **near)
+        for roots in (wide, small):
+            n = len(roots)
+            a = torch.tensor(draw.sample(roots, n), dtype=dtype).square().requires_grad_()
+            near = {"rtol": rtol, "atol": 0.0}
+            N.gradient(a, draw.tensor(n, low=0.5, dtype=dtype), value_near=near, **near)
 
 
 test_roots_of_every_shape = N.check(
     0.25,
     "newton_sqrt works for every shape and dtype",
     partial(N.every_shape, dtypes=(F64, F32)),
+    N.empty,
     partial(N.strided, expanded=False),
     needs=GRADIENT,
 )
@@ -451,10 +477,24 @@ test_newton_leaves_its_input = N.check(
 # ------------------------------------------------------------------------------- minimizer_gradient
 
 
-@check(points=0.5, about="minimizer_gradient", bonus=True, needs=test_the_gradient_of_a_minimizer)
+@check(points=0.25, about="minimizer_gradient", bonus=True, needs=test_the_gradient_of_a_minimizer)
 def test_minimizers_of_any_length(student: Student, draw: RandomInputs) -> None:
     """z and x may have different lengths, in either dtype"""
     for n, m, dtype in ((1, 3, F64), (4, 2, F64), (2, 3, F32)):
         case = Minimum(draw, n, m, dtype)
         near = {"rtol": 1e-7, "atol": 1e-9} if dtype is F64 else {"rtol": 1e-4, "atol": 1e-4}
         case.require(student.minimizer_gradient(case.loss, case.z, case.x, case.v), **near)
+
+
+@check(points=0.25, about="minimizer_gradient", bonus=True, needs=test_the_gradient_of_a_minimizer)
+def test_minimizer_leaves_its_inputs(student: Student, draw: RandomInputs) -> None:
+    """minimizer_gradient leaves z and x unchanged"""
+    case = Minimum(draw, 3, 3)
+    z, x = student.put(case.z), student.put(case.x)
+    case.require(student.minimizer_gradient(case.loss, z, x, case.v), **NEAR)
+    for name, one in (("z", z), ("x", x)):
+        now, grad = fetch([one.requires_grad, one.grad])
+        message = "{which} requires grad after minimizer_gradient, as it did not before"
+        assert_that(not now, message, facts={"which": name})
+        message = "{which} has a gradient in .grad after minimizer_gradient"
+        assert_equal(grad, None, message, facts={"which": name})

@@ -15,14 +15,19 @@ class Memory(bytearray):
     """Memory of which one can tell whether a tensor still uses it."""
 
 
+def placed(x, places):
+    """A copy of a vector in memory of its own, to which a reference goes to ``places``."""
+    memory = Memory(x.numel() * x.element_size())
+    places.append(weakref.ref(memory))
+    return torch.frombuffer(memory, dtype=x.dtype).copy_(x)
+
+
 class Placed(torch.autograd.Function):
-    """A vector as it is, in memory of its own, to which a reference goes to ``places``."""
+    """A vector as it is, which is ``placed``."""
 
     @staticmethod
     def forward(ctx, x, places):
-        memory = Memory(x.numel() * x.element_size())
-        places.append(weakref.ref(memory))
-        return torch.frombuffer(memory, dtype=x.dtype).copy_(x)
+        return placed(x, places)
 
     @staticmethod
     def backward(ctx, grad):
@@ -103,25 +108,29 @@ def after_a_block(student, dtype, f, x, v, raises):
     return torch.autograd.grad(apart(both), x, v)[0]
 
 
-def in_files(student, x, v):
-    """The gradient of x * tanh(sin(2 * x)), computed inside of saved_in, after one backward and
-    after two; how many activations still are in memory, the bytes in the folder before backward and
-    between the two, and the files in it when nothing refers to the graph.
+def in_files(student, x, i, v, beside):
+    """The gradient of x * tanh(sin(2 * x)[i]), computed inside of saved_in, after one backward and
+    after two; what still is in memory, the bytes in the folder before backward and between the two,
+    and the files in it when nothing refers to the graph. With ``beside``, another block makes a
+    graph of other numbers in the same folder.
     """
-    places, gradients, sizes = [], [], []
+    gradients, sizes = [], []
+    places = {"2 * x": [], "i": []}
     with tempfile.TemporaryDirectory() as folder:
 
-        def inside():
+        def inside(x):
             with student.saved_in(folder):
-                return x * Placed.apply(x * 2, places).sin().tanh()
+                h = Placed.apply(x * 2, places["2 * x"])
+                return x * h[placed(i, places["i"])].sin().tanh()
 
-        y = apart(inside)
-        alive = in_use(places)
+        y = apart(inside, x)
+        alive = next((name for name, them in places.items() if in_use(them)), None)
+        other = apart(inside, (x.detach() * 0.5).requires_grad_()) if beside else None
         for _ in range(2):
             sizes.append(sum(one.stat().st_size for one in os.scandir(folder)))
             y.backward(v, retain_graph=True)
             gradients.append(copied(x.grad))
-        del y
+        del y, other
         gc.collect()
         left = len([*os.scandir(folder)])
     return {"gradients": gradients, "alive": alive, "sizes": sizes, "left": left}

@@ -169,7 +169,8 @@ def assert_rounded(
     draw.given(f=text, **tensors, v=v, dtype=shown)
     want = run_within(rounding(dtype), text, copied, tensors, v)
     got = fetch(run_within((student.saved_as, dtype), text, student.put, tensors, v))
-    near = EXACT if v.dtype == torch.float64 else {"rtol": 1e-5, "atol": 1e-6}
+    exact_enough = tensors["x"].dtype == torch.float64
+    near = EXACT if exact_enough else {"rtol": 1e-5, "atol": 1e-6}
     assert_tensor(got["y"], exact, "f(x) has another value inside of the with block", **near)
     for name, one in tensors.items():
         if one.requires_grad:
@@ -311,7 +312,8 @@ def assert_one_mask(student: Student, draw: RandomInputs, x: Tensor) -> None:
 @check(points=0.5, about=AGAIN, needs=RUNS)
 def test_the_same_random_numbers(student: Student, draw: RandomInputs) -> None:
     """f draws the same random numbers in backward"""
-    assert_one_mask(student, draw, leaf(draw, 40))
+    for _ in range(2):  # the second mask is not that of a seed
+        assert_one_mask(student, draw, leaf(draw, 40))
 
 
 # hidden
@@ -390,6 +392,8 @@ def test_each_dtype_comes_back(student: Student, draw: RandomInputs) -> None:
     """float32 comes back as float32, and bfloat16 works"""
     for own, dtype in ((torch.float32, torch.float16), (torch.float64, torch.bfloat16)):
         assert_rounded(student, draw, PRODUCT, dtype, x=leaf(draw, 3, 3, dtype=own))
+    x, w = leaf(draw, 3, 3, dtype=torch.float32), leaf(draw, 3, 3)
+    assert_rounded(student, draw, f"({PRODUCT} + w).tanh()", torch.float16, x=x, w=w)
 
 
 @check(points=0.25, about=HALF, needs=ROUNDED)
@@ -520,14 +524,16 @@ def test_each_backward_runs_f_once(student: Student, draw: RandomInputs) -> None
 # ----------------------------------------------------------------------------------------- saved_in
 
 
-def seen_in_files(student: Student, draw: RandomInputs) -> dict[str, Any]:
-    """Return what is seen of saved_in, whose gradient is right."""
-    x, v = leaf(draw, 50), draw.tensor(50)
-    draw.given(f="x * (2 * x).sin().tanh()", x=x, v=v)
-    (want,) = torch.autograd.grad(x * (2 * x).sin().tanh(), x, v)
-    seen = student.observe("in_files", x.detach().requires_grad_(), v)
+def seen_in_files(student: Student, draw: RandomInputs, beside: bool = False) -> dict[str, Any]:
+    """Return what is seen of saved_in, whose gradient is right; or of a second block ``beside``."""
+    x, v, order = leaf(draw, 50), draw.tensor(50), torch.tensor(draw.sample(range(50), 50))
+    draw.given(f="x * (2 * x)[i].sin().tanh()", x=x, i=order, v=v)
+    (want,) = torch.autograd.grad(x * (2 * x)[order].sin().tanh(), x, v)
+    seen = student.observe("in_files", x.detach().requires_grad_(), order, v, beside)
     for passes, got in enumerate(seen["gradients"], 1):
         message = "the gradient after {passes} backward passes is wrong"
+        if beside:
+            message = "with a second block in the same folder, the gradient of the first is wrong"
         assert_gradient(got, passes * want, message, facts={"passes": passes}, **EXACT)
     return seen
 
@@ -536,8 +542,8 @@ def seen_in_files(student: Student, draw: RandomInputs) -> dict[str, Any]:
 def test_kept_in_files(student: Student, draw: RandomInputs) -> None:
     """the graph's tensors are in files, not in memory"""
     seen = seen_in_files(student, draw)
-    message = "2 * x is saved, and its memory is still in use after the block"
-    assert_that(not seen["alive"], message)
+    message = "{alive} is saved, and its memory is still in use after the block"
+    assert_that(not seen["alive"], message, facts={"alive": seen["alive"]})
     size = seen["sizes"][0]
     message = "the folder holds {size} bytes of files, and the saved tensors have at least 800"
     assert_that(size >= 800, message, facts={"size": size})
@@ -545,7 +551,8 @@ def test_kept_in_files(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about=FILES, bonus=True, needs=test_kept_in_files)
 def test_files_go_with_the_graph(student: Student, draw: RandomInputs) -> None:
-    """the files are gone when the graph is"""
+    """each graph has its own files, which go with it"""
     seen = seen_in_files(student, draw)
     message = "{left} files are left although the graph is gone"
     assert_that(not seen["left"], message, facts={"left": seen["left"]})
+    seen_in_files(student, draw, beside=True)
