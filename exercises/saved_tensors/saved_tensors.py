@@ -49,7 +49,7 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
 
 def saved_in(folder: str) -> AbstractContextManager:
     """Return a context manager like saved_as, which keeps tensors in files in
-    folder instead of in memory; leaves that require grad stay in memory.
+    folder instead of in memory; leaves that require grad may stay there.
 
     backward gets exactly the same numbers, also the second time with
     retain_graph=True. When the graph is gone, so are its files.
