@@ -222,6 +222,24 @@ def test_usernames_that_were_said_before_leave_no_doubt_in_the_first_run(
         assert term.marks("Week 2") == {"zz7": 8.0, "qq": 5.0, "Cy": None}
 
 
+def test_a_first_download_of_other_lessons_is_refused(term: Term) -> None:
+    """Nothing of it is kept."""
+    tiny = term.course.lesson("tiny")
+    term.course = replace(term.course, lessons=(tiny, replace(tiny, id="wide")))
+    wrong = term.download("week2", {"Ada/wide.py": points(3)})
+    with pytest.raises(UsageError, match=r"has files of wide, and none of tiny.*--lessons wide"):
+        term.grade(wrong, lessons=("tiny",))
+    term.grade(term.download("week1", {"Ada/tiny.py": points(3)}), lessons=("tiny",))
+    assert term.marks() == {"Ada": 3.0}
+
+
+def test_what_a_team_is_given_is_said_to_be_the_teams(term: Term) -> None:
+    roster = term.roster("name,sid,group\nAda,1,Red\nBen,2,Red\n")
+    term.grade(term.download("a", {"Red/tiny.py": points(5)}), roster=roster)
+    said = term.run("adjust", term.out, "Ada", "--points", "+1", "--reason", "on paper")
+    assert "a team, so this is the score of Ada, Ben" in said
+
+
 def test_another_spelling_of_an_assignment_is_no_new_one(term: Term) -> None:
     term.grade(term.download("a", {"Ada/tiny.py": points(8)}), assignment="Week 2")
     with pytest.raises(UsageError, match="There is an assignment 'Week 2'"):
