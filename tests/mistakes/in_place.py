@@ -1005,14 +1005,14 @@ def add_one_to_row(x, k):
     return x
 
 
-# %% one_of_many_views
+# %% one_of_many_views [torch>=2.13]
 # A view from unbind is one of several, and those refuse writes.
 def add_one_to_row(x, k):
     AddOne.apply(x.unbind(0)[k])
     return x
 
 
-# %% one_of_many_views
+# %% one_of_many_views [torch>=2.13]
 # Iterating over a tensor is unbind, too.
 def add_one_to_row(x, k):
     for number, row in enumerate(x):
