@@ -377,7 +377,7 @@ def refuse_another_assignment(
         everything = [lesson.id for lesson in course.lessons]
         others = {lesson for one in sample for lesson in files_in(one, everything)}
         if others:
-            none = f"{name_list(plan.ids, 4)}" + ("" if first else f", which {what} has")
+            none = name_list(plan.ids, 4) + ("" if first else f", which {what} has")
             remedy = f"Its lessons: --lessons {','.join(sorted(others))}" if first else remedy
             raise UsageError(
                 f"{place} has files of {name_list(sorted(others), 4)}, and none of {none}. {remedy}"

@@ -39,7 +39,8 @@ class Affine(Function):
     @staticmethod
     def forward(ctx, x, w, b):
         ctx.save_for_backward(x, w)
-        return torch.from_numpy(np.asarray(x.detach().numpy() @ w.detach().numpy().T + b.detach().numpy()))
+        x, w, b = (one.detach().numpy() for one in (x, w, b))
+        return torch.from_numpy(np.asarray(x @ w.T + b))
 
     @staticmethod
     def backward(ctx, grad_output):

@@ -1,4 +1,4 @@
-"""saved_tensors: other right answers. A cell shows the definitions that differ from the solution."""
+"""saved_tensors: other right answers. A cell has the definitions that are not the solution's."""
 
 
 # %% hooks_both_ways

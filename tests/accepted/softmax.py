@@ -44,7 +44,8 @@ class CrossEntropy(Function):
         rows = logits[keep]
         softmax = (rows - LogSumExp.apply(rows, 1)[:, None]).exp()
         softmax = softmax - torch.nn.functional.one_hot(target[keep], logits.shape[1])
-        return torch.zeros_like(logits).index_add(0, keep, grad_output * softmax / len(keep)), None, None
+        gradient = grad_output * softmax / len(keep)
+        return torch.zeros_like(logits).index_add(0, keep, gradient), None, None
 
 
 # %% numpy_forward
@@ -114,7 +115,8 @@ class CrossEntropy(Function):
         rows = []
         kept = [wanted != ctx.ignore_index for wanted in target.tolist()]
         for row, wanted, keep in zip(p, target.tolist(), kept):
-            hot = torch.tensor([float(keep and k == wanted) for k in range(len(row))], dtype=row.dtype)
+            hot = [float(keep and k == wanted) for k in range(len(row))]
+            hot = torch.tensor(hot, dtype=row.dtype)
             rows.append((row - hot) * keep)
         return grad_output * torch.stack(rows) / sum(kept), None, None
 
@@ -187,7 +189,8 @@ class CrossEntropy(Function):
         p = exps / exps.sum(1, keepdim=True)
         keep = (target != ignore_index).to(logits.dtype)
         index = torch.where(target != ignore_index, target, torch.zeros_like(target))[:, None]
-        losses = (logits - logits.max(1, keepdim=True).values).gather(1, index)[:, 0] - exps.sum(1).log()
+        shifted = logits - logits.max(1, keepdim=True).values
+        losses = shifted.gather(1, index)[:, 0] - exps.sum(1).log()
         ctx.save_for_backward(logits, index, keep, p)
         return -losses[keep > 0].sum() / keep.sum()
 

@@ -130,7 +130,7 @@ def saves_input(op, x):
 
 
 # %% nothing_written
-# The result is computed anew: * instead of *=.
+# The result is a new tensor: * instead of *=.
 def saves_result(op, x):
     given = x.detach().clone().requires_grad_()
     y = op(given)
