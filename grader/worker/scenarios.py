@@ -546,6 +546,19 @@ def tensors_in(values):
     return found
 
 
+def callers():
+    """The names of the modules whose functions are running."""
+    found = set()
+    try:
+        raise LookupError
+    except LookupError as error:
+        frame = error.__traceback__.tb_frame
+    while frame is not None:
+        found.add(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    return found
+
+
 def names_of_nodes(node):
     """The names of a node and of all nodes behind it."""
     return {one.name() for one in nodes_behind(node)}
