@@ -83,6 +83,13 @@ def give_file(
             raise UsageError(
                 f"{file}: name the lesson with --lesson. The assignment has {', '.join(assigned)}"
             )
+        given = any((one.owner, one.lesson) == (owner, lesson) for one in by_hand.gifts(book))
+        if book.graded_text(owner, lesson) is not None and not given:
+            raise UsageError(
+                f"{owner} has handed in a file for {lesson}, and what is given replaces none."
+                f" Remove or rename that file in {place}, then give this one. If two students have"
+                " each other's files: grade swap"
+            )
         by_hand.give(book, entry.path, lesson, owner, login_name())
         options = {
             "place": place,

@@ -26,7 +26,7 @@ from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.text import as_utc, clean, command, counted, moment
+from grader.core.text import as_utc, clean, command, counted, moment, moment_in
 from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 
@@ -235,14 +235,8 @@ def changes(out: Path, since: str | None, form: str) -> None:
 
     Example: grade changes term --since 2026-12-01T00:00+09:00
     """
-    try:
-        after = since and as_utc(since)
-    except ValueError:
-        raise UsageError(
-            f"--since: {since!r} is not a time with an offset from UTC. Write it like"
-            " 2026-12-01T00:00+09:00"
-        ) from None
     with Gradebook.open(out, any_of=True) as book:
+        after = since and time_in(book, since)
         found = [
             (name, list(changes_since(book.at(number), after)), visible_checks(book.at(number)))
             for name, number in book.assignments().items()
@@ -263,6 +257,15 @@ def changes(out: Path, since: str | None, form: str) -> None:
     for name, changed, visible in found:
         for change in changed:
             writer.writerow([name, change.name, change.label, *cells(change, form, visible)])
+
+
+def time_in(book: Gradebook, text: str) -> str:
+    """Return a time, in the class's zone if it has no offset, in UTC; raise UsageError."""
+    zone = book.zone()
+    try:
+        return as_utc(moment_in(text, ZoneInfo(zone) if zone else None).isoformat())
+    except ValueError as error:
+        raise UsageError(f"--since: {text!r} {error}") from None
 
 
 def visible_checks(book: Gradebook) -> set[str]:
@@ -336,7 +339,7 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
         list_people(out, called)
         return
     with changing(out, announce, everywhere=True) as (book, _):
-        one, other = person_of(book, called), person_of(book, who)
+        one, other = person_of(book, called, unlisted=True), person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
         other = by_hand.same_person(book, one, other, login_name())

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.course.course import find_course, load_course
 from grader.course.stubs import without_markers
@@ -63,11 +64,10 @@ def command(*words: str, codes: Sequence[int] = (0,)) -> str:
     return done.stdout
 
 
-def measured(script: str, *words: str) -> dict[str, float]:
+def measured(script: str, *words: str) -> dict[str, Any]:
     """Run a script of this folder in a separate process; return the JSON in its last line."""
-    found: dict[str, float] = json.loads(
-        command(str(Path(__file__).with_name(script)), *words).splitlines()[-1]
-    )
+    said = command(str(Path(__file__).with_name(script)), *words)
+    found: dict[str, Any] = json.loads(said.splitlines()[-1])
     return found
 
 

@@ -1,11 +1,12 @@
 """Measure speed, as ratios to baselines that run in turn with it: ``make bench``.
 
     python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE]
-                                     [--svg FILE]
+                                     [--svg FILE] [--readme [--before FILE]]
 
 A row is the ratio of a subject to a baseline. Both are measured in the same run, as medians of
 several rounds, so that other load on the machine affects both. ``baselines.py`` has what is run,
-``peers.py`` the other graders.
+``peers.py`` the other graders. ``--readme`` writes the table into ``tests/README.md``, with the
+ratios of an earlier commit from the FILE that its ``--json`` wrote.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import argparse
 import json
 import os
 import platform
+import re
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from baselines import (
     CORE,
@@ -41,6 +44,9 @@ from plot import plot
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+README = ROOT / "tests" / "README.md"
+TABLE = re.compile(r"(?<=<!-- make bench -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,15 @@ class Row:
     @property
     def wanted(self) -> str:
         """Return the bound in words."""
-        unit = " s" if self.unit == "s" else ""
-        return f"{'at least' if self.faster else 'at most'} {self.bound:g}{unit}"
+        bound = self.told(self.bound) if self.unit == "s" else f"{self.bound:g}"
+        return f"{'at least' if self.faster else 'at most'} {bound}"
+
+    def told(self, number: float) -> str:
+        """Return a number of this row's quantity, with its unit."""
+        if self.quantity != "s":
+            return f"{number:.3g} {self.quantity}"
+        power = 0 if number >= 1 else 3 if number >= 1e-3 else 6
+        return f"{number * 10**power:.3g} {({0: 's', 3: 'ms', 6: 'µs'})[power]}"
 
 
 within = partial(Row, unit="s")
@@ -121,14 +134,14 @@ def cold_rows(rounds: int) -> list[Row]:
         rounds, lambda: command_seconds("-c", "import click"), lambda: grade_seconds("--help")
     )
     return [
-        Row("grade custom_sigmoid, cold", "importing torch, pytest, sympy", cold, imports, 1.15),
+        Row("grade custom_sigmoid, cold", "importing torch, pytest, sympy", cold, imports, 0.75),
         Row("grade custom_sigmoid, cold", "plain pytest, same checks", cold, plain, 1.0),
         within("grade --help", "python -c 'import click'", helped, click, 0.3),
     ]
 
 
 def course_rows(rounds: int) -> list[Row]:
-    """Compare what the cold command takes for all lessons, beyond importing torch."""
+    """Compare what the cold command takes for all lessons with importing torch."""
     names = [lesson.id for lesson in COURSE.lessons]
     with submission(names) as folder:
         imports, cold = in_turn(
@@ -136,38 +149,39 @@ def course_rows(rounds: int) -> list[Row]:
             lambda: command_seconds("-c", IMPORTS),
             lambda: grade_seconds("run", "--in", str(folder), "--no-html"),
         )
-    more = cold - imports
-    return [within("grade, cold, all lessons", "importing torch: beyond it", more, imports, 1.5)]
+    return [Row("grade, cold, all lessons", "importing torch, pytest, sympy", cold, imports, 1.5)]
 
 
 def lesson_rows(rounds: int) -> list[Row]:
-    """Compare each lesson across the process border with the same checks in one warm process."""
+    """Compare each lesson across the process border with the same checks in one warm process.
+
+    The subject is the processor time of all processes, with questions asked ahead, as in a batch.
+    """
     names = ",".join(lesson.id for lesson in COURSE.lessons)
+    spent = measured("processor.py", names, "--planned", "--rounds", str(7 * rounds))
     rows = []
-    ours = measured("lessons.py", names, "--rounds", str(5 * rounds))
     for name, ideal in measured("ideal.py", names, "--rounds", str(5 * rounds)).items():
-        rows.append(Row(f"one submission, {name}", "the ideal", ours[name], ideal, 2.0))
-        if name in ("gradcheck", "tiny_autograd"):
-            rows.append(within(f"(the ideal, {name})", "a warm process", ideal, ideal, 0.060))
-    nothing, sigmoid = ours["nothing"], ours["custom_sigmoid"]
-    what = "a submission that defines nothing"
-    rows.append(within(what, "a right one", nothing, sigmoid, 0.012))
-    pays = ours["named"] - ours["nameless"]
+        ours = sum(spent[name].values()) / 1000
+        rows.append(Row(f"a submission of {name}", "the ideal", ours, ideal, 2.0))
+    found = measured("lessons.py", *SIGMOID, "--rounds", str(5 * rounds))
+    nothing, sigmoid = found["nothing"], found["custom_sigmoid"]
+    rows.append(Row("a submission that defines nothing", "a right one", nothing, sigmoid, 0.15))
+    pays = found["named"] - found["nameless"]
     what, against = "what a right submission pays for names", "without rules and catalogues"
-    rows.append(within(what, against, pays, ours["nameless"], 0.010))
+    rows.append(within(what, against, pays, found["nameless"], 0.010))
     return rows
 
 
 def class_rows(rounds: int) -> list[Row]:
-    """Compare a class of two hundred with one worker, its start included."""
+    """Compare a class of 120 with one worker, its start included."""
     with submission(SIGMOID) as folder:
         plain, ours = in_turn(
             rounds,
             lambda: plain_pytest_seconds(SIGMOID, folder),
-            lambda: batch_seconds(SIGMOID, 200, workers=1) / 200,
+            lambda: batch_seconds(SIGMOID, 120, workers=1) / 120,
         )
-    what = "batch of 200, custom_sigmoid, start included"
-    return [faster(what, "plain pytest, a process a file", ours, plain, 40)]
+    what = "batch of 120, custom_sigmoid, start included"
+    return [faster(what, "plain pytest, a process a file", ours, plain, 22)]
 
 
 def batch_rows(rounds: int) -> list[Row]:
@@ -200,27 +214,31 @@ def watch_rows(rounds: int) -> list[Row]:
     with submission(SIGMOID) as folder:
         (plain,) = in_turn(rounds, lambda: plain_pytest_seconds(SIGMOID, folder))
     seconds = measured("watch.py", names, "--rounds", str(3 * rounds))
-    median = statistics.median(seconds.values())
-    one, against = seconds["custom_sigmoid"], "plain pytest, cold"
+    median, against = statistics.median(seconds.values()), "plain pytest, cold"
     return [
-        Row("watch, custom_sigmoid: save to verdict", against, one, plain, 0.05),
-        Row("watch, median of five core lessons", against, median, plain, 0.05),
+        within("watch, custom_sigmoid", against, seconds["custom_sigmoid"], plain, 0.080),
+        within("watch, median of five core lessons", against, median, plain, 0.080),
     ]
 
 
 def border_rows(rounds: int) -> list[Row]:
     """Compare the costs of the process border: starting a worker, and one call."""
     border = measured("border.py", "--rounds", str(8 * rounds))
-    worker, call, product = border["worker"], border["call"], border["call and product"]
-    start = measured("workers.py", "--rounds", str(8 * rounds))
-    confined, free = start["all"] / 1000, start["off"] / 1000
-    what, against = "a worker, confined, to its first word", "one that is not"
+    start = {
+        kind: ms / 1000 for kind, ms in measured("workers.py", "--rounds", str(8 * rounds)).items()
+    }
+    trip = measured("machine.py")["a round trip"]
+    first, call = "a worker: fork, sandbox, load, first call", border["call"]
     return [
-        within(
-            "a worker: fork, sandbox, load, first call", "a call after that", worker, call, 0.02
+        within(first, "a call after that", border["worker"], call, 0.02),
+        Row(
+            "a worker, confined, until it is ready",
+            "a fork that ends",
+            start["all"],
+            start["fork"],
+            3.0,
         ),
-        within(what, against, confined, free, free + 0.010),
-        within("a remote call of three numbers", "the same and its product", call, product, 150e-6),
+        Row("a remote call of three numbers", "a round trip of one byte", call, trip, 6.0),
     ]
 
 
@@ -284,6 +302,8 @@ def main() -> None:
     )
     options.add_argument("--json", type=Path)
     options.add_argument("--svg", type=Path)
+    options.add_argument("--readme", action="store_true", help="write the table into tests/README")
+    options.add_argument("--before", type=Path, help="an earlier commit's JSON, for the table")
     arguments = options.parse_args()
     peers = arguments.peers or ROOT / ".peers"
     sections: dict[str, Callable[[int], Sequence[Row | Absent]]] = {
@@ -303,6 +323,10 @@ def main() -> None:
     charged = ", ".join(f"{what} {micros} µs" for what, micros in charges.items())
     title = f"medians of {arguments.rounds}; {machine}; load {os.getloadavg()[0]:.1f}; {charged}"
     Console(width=max(132, Console().width)).print(table_of(rows, title))
+    if arguments.readme:
+        before = json.loads(arguments.before.read_text("utf-8"))["rows"] if arguments.before else []
+        text = README.read_text("utf-8")
+        README.write_text(TABLE.sub(lambda _: markdown(made, before), text), "utf-8")
     if arguments.json:
         data = {"machine": machine, "microseconds": charges, "rounds": arguments.rounds}
         data["rows"] = [as_data(row) for row in rows]
@@ -314,6 +338,25 @@ def main() -> None:
             if row.quantity == "s"
         ]
         arguments.svg.write_text(plot(bars, title), "utf-8")
+
+
+def markdown(rows: list[Row], before: list[dict[str, Any]]) -> str:
+    """Return the rows as a Markdown table, with the values of the same rows ``before``."""
+    earlier = {(row["what"], row["against"]): row["value"] for row in before}
+    lines = [
+        "| what | against | it took | the baseline | ratio | before | should be | |",
+        "|---" * 8 + "|",
+    ]
+    for row in rows:
+        old = earlier.get((row.what, row.against))
+        cells = [
+            *(row.what, row.against, row.told(row.subject), row.told(row.baseline)),
+            f"{row.ratio:.3g}",
+            "" if old is None else row.told(old) if row.unit == "s" else f"{old:.3g}",
+            *(row.wanted, "met" if row.met else "**missed**"),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def as_data(row: Row | Absent) -> dict[str, object]:
@@ -336,8 +379,8 @@ def table_of(rows: list[Row | Absent], title: str) -> Table:
         table.add_row(
             row.what,
             row.against,
-            f"{row.subject:.4g}",
-            f"{row.baseline:.4g}",
+            row.told(row.subject),
+            row.told(row.baseline),
             f"{row.ratio:.3g}",
             row.wanted,
             verdict,

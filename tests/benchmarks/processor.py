@@ -4,14 +4,15 @@ and the worker's page faults.
     python tests/benchmarks/processor.py LESSON,LESSON [--rounds N] [--planned]
 
 A fork server grades submissions that differ, one after another, once everything is warm. Prints a
-row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times and
-faults are those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many
-rounds.
+row for each lesson: milliseconds of a submission, and how many of them the kernel takes. The last
+line is a JSON object: each lesson's milliseconds by process. Times and faults are those of Linux's
+``/proc/PID/stat``, which counts in hundredths of a second, so take many rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from collections import defaultdict
@@ -84,6 +85,7 @@ def main() -> None:
         f"{'ms of a submission':20}{'wall':>8}",
         *(f"{name:>16}" for name in (*PROCESSES, "its faults")),
     )
+    found: dict[str, dict[str, float]] = {}
     for name in arguments.lessons.split(","):
         lesson = COURSE.lesson(name)
         source = without_markers(lesson.solution.read_text("utf-8"))
@@ -94,15 +96,17 @@ def main() -> None:
                 text = f"{source}\n# submission {number}\n"
                 grade_lesson(client, lesson, LessonFile(name, lesson.filename, text), settings)
             wall, after = time.perf_counter() - began, by_process()
-        columns = []
+        columns, found[name] = [], {}
         for process in PROCESSES:
             user, kernel, faults = (
                 (late - early) / arguments.rounds
                 for late, early in zip(after[process], before[process], strict=True)
             )
             columns.append(f"{user + kernel:6.1f} ({kernel:4.1f})")
+            found[name][process] = round(user + kernel, 1)
         columns.append(f"{faults:.0f}")
         print(f"{name:20}{1000 * wall / arguments.rounds:8.1f}", *(f"{one:>16}" for one in columns))
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -268,9 +268,13 @@ def marks_of(book: Gradebook, name: str) -> list[dict[str, Any]]:
 def change_of(
     book: Gradebook, entry: GradebookEntry, old: dict[str, Any], later: Sequence[dict[str, Any]]
 ) -> MarkChange:
-    """Return the change from a mark to the last of those after it, with all causes."""
+    """Return the change from a mark to the last of those after it, with all causes since a mark
+    was last made of the same.
+    """
     new = later[-1]
-    causes = dict.fromkeys(row["cause"] for row in later if row["cause"])
+    states = [old, *later]
+    same = max(at for at, row in enumerate(states) if all(row[key] == old[key] for key in STATE))
+    causes = dict.fromkeys(row["cause"] for row in states[same + 1 :] if row["cause"])
     return MarkChange(
         entry.name,
         entry.label,

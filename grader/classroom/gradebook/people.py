@@ -446,9 +446,12 @@ def turning_into(
     return one, {"same_as": other}
 
 
-def person_of(book: Gradebook, called: str) -> int:
-    """Return the person that a name or an id means; raise UsageError unless there is one."""
-    person = only_person(book, called)
+def person_of(book: Gradebook, called: str, *, unlisted: bool = False) -> int:
+    """Return the person that a name or an id means; raise UsageError unless there is one.
+
+    With ``unlisted``, of several the only one who is not on the roster is meant.
+    """
+    person = only_person(book, called, unlisted=unlisted)
     if person is None:
         raise UsageError(
             f"Nobody in the gradebook is called {called!r}."
@@ -457,15 +460,18 @@ def person_of(book: Gradebook, called: str) -> int:
     return person
 
 
-def only_person(book: Gradebook, called: str) -> int | None:
+def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int | None:
     """Return the person that a name or an id means; None if there is none. Raise UsageError if
-    there are several.
+    there are several, as ``person_of`` does.
     """
+    people = known_people(book)
     found: dict[int | None, StudentIdentity] = {}
     for alike in (is_called, has_a_name):
         if not found:
-            known = known_people(book).lines.values()
-            found = {one.person: one for one in known if alike(one, called)}
+            found = {one.person: one for one in people.lines.values() if alike(one, called)}
+    strangers = found.keys() - people.listed
+    if unlisted and len(strangers) == 1:
+        return strangers.pop()
     if len(found) > 1:
         who = "; ".join(described(one) for one in found.values())
         raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")

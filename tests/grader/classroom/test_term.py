@@ -24,6 +24,7 @@ from grader.classroom.gradebook.entry import CheckColumn, LessonColumn, total_po
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
 from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.term import time_in
 from grader.core.errors import UsageError
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
@@ -299,6 +300,17 @@ def test_the_undo_of_a_person_means_one_of_two_with_one_name(term: Term) -> None
     assert "z3" in term.marks() and "z7" not in term.marks()
     term.run(*shlex.split(second.split("grade ")[-1]))
     assert term.marks() == before != between
+
+
+def test_a_folder_with_the_name_of_two_people_is_said_to_be_one_of_them(term: Term) -> None:
+    roster = term.roster("name,sid\nKim Minjun,11\nKim Minjun,22\n")
+    term.grade(term.download("a", {"Kim Minjun/tiny.py": points(7)}), roster=roster)
+    with pytest.raises(UsageError, match="may be several people"):
+        term.run("person", term.out, "11", "Kim Minjun")
+    term.run("person", term.out, "Kim Minjun", "22")
+    with Gradebook.open(term.out) as book:
+        found = {entry.students[0].ids["sid"]: total_points(entry) for entry in book.entries()}
+    assert found == {"11": None, "22": 7.0}
 
 
 def test_undo_leaves_deeds_of_another_command_alone(term: Term) -> None:
@@ -624,6 +636,30 @@ def test_every_change_of_a_mark_is_announced_with_its_cause(
     assert "no mark changed" in term.run("changes", term.out, "--since", "2099-01-01T00:00Z")
 
 
+def test_what_was_done_and_undone_is_no_cause_of_what_came_after(term: Term) -> None:
+    """Each is announced when it is done; who compares two times reads what made the difference."""
+    roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\n")
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    term.grade(place, roster=roster, due="2026-03-02T00:00Z", late="50%/day")
+    term.run("export", term.out, "--to", "csv")
+    for late in ("20%/day", "50%/day"):
+        term.grade(place, late=late)
+    assert "no mark changed" in term.run("changes", term.out)
+    term.run("adjust", term.out, "Ada", "--points", "1", "--reason", "on paper")
+    ((*_, why),) = [*csv.reader(io.StringIO(term.run("changes", term.out, "--to", "csv")))][1:]
+    assert why == "adjustment: on paper"
+
+
+def test_a_time_is_read_in_the_zone_of_the_class(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8)}))
+    with pytest.raises(UsageError, match="--since: '2026-03-02T10:00' "):
+        term.run("changes", term.out, "--since", "2026-03-02T10:00")
+    with Gradebook.open(term.out) as book:
+        book.set_zone("Asia/Seoul")
+        assert time_in(book, "2026-03-02T10:00") == "2026-03-02T01:00:00+00:00"
+    assert "no mark changed" in term.run("changes", term.out, "--since", "2099-03-02T10:00")
+
+
 def test_what_a_person_did_is_the_reason_for_a_changed_mark(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -843,6 +879,8 @@ def test_a_file_that_is_nobodys_is_given_to_its_owner(
     assert term.marks()["Ben"] == 9.0
     term.run("give", term.out, "Ben", "--undo")
     assert term.marks() == before
+    with pytest.raises(UsageError, match="Ada has handed in a file for tiny"):
+        term.run("give", term.out, "upload/solution.txt", "Ada", "--sandbox", "off")
     with pytest.raises(UsageError, match=r"upload/other\.txt is not in .*a\.zip"):
         term.run("give", term.out, "upload/other.txt", "Ben")
     term.run("give", term.out, "upload/solution.txt", "Ben", "--sandbox", "off")
