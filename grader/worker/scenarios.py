@@ -193,8 +193,8 @@ def beside(student, path, inputs, v, held):
 def around(student, path, x, held, once=False):
     """What calls leave of an x that requires no grad, whether the result then requires grad, and
     whether autograd still records; what .grad of a leaf holds afterwards, before it is ``held``;
-    whether an inner tensor retains its gradient, and whether a call under no_grad is recorded.
-    With ``once``, only what one call shows.
+    whether an inner tensor retains its gradient, and whether a call under no_grad is recorded, or
+    switches recording on. With ``once``, only what one call shows.
     """
     function = at(student, path)
     x.grad = copied(held)
@@ -206,6 +206,7 @@ def around(student, path, x, held, once=False):
         "grads": [copied(x.grad)],
         "records": torch.is_grad_enabled(),
         "recorded": False,
+        "switched": False,
         "retains": False,
     }
     if once:
@@ -215,6 +216,7 @@ def around(student, path, x, held, once=False):
         leaf.grad = copied(held)
         with torch.no_grad():
             silent = function(leaf)
+            switched = torch.is_grad_enabled()
         inner = leaf + 0
         function(inner)
         function(leaf)
@@ -222,6 +224,7 @@ def around(student, path, x, held, once=False):
         **seen,
         "grads": [*seen["grads"], copied(leaf.grad)],
         "recorded": isinstance(silent, torch.Tensor) and silent.requires_grad,
+        "switched": switched,
         "retains": inner.retains_grad,
     }
 

@@ -194,6 +194,15 @@ def sum_to(gradient, shape):
     return gradient.sum(dims, keepdim=True).reshape(shape)
 
 
+# %% empty_list_of_dimensions
+# Without a size of 1, the second sum has no dimensions.
+def sum_to(gradient, shape):
+    lacking = gradient.dim() - len(shape)
+    if lacking > 0:
+        gradient = gradient.sum(tuple(range(lacking)))
+    return gradient.sum(tuple(k for k, size in enumerate(shape) if size == 1), keepdim=True)
+
+
 # %% numbers_of_dimensions_shift
 # After the first sum, the other dimensions have other numbers.
 def sum_to(gradient, shape):
@@ -276,6 +285,30 @@ class Scale(Function):
             if matrix.shape[dim] == 1:
                 for_matrix = for_matrix.sum(dim, keepdim=True)
         return (grad_output * matrix).sum(0, keepdim=True), for_matrix
+
+
+# %% not_summed_by_backward
+# A row (1,) is taken for a row (1, 1).
+class Scale(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        row, matrix = ctx.saved_tensors
+        for_row = (grad_output * matrix).sum(0, keepdim=row.shape[0] == 1)
+        return for_row, sum_to(grad_output * row, matrix.shape)
+
+
+# %% common_grad_output_overwritten
+# The product is written into grad_output.
+class Scale(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        row, matrix = ctx.saved_tensors
+        for_matrix = sum_to(grad_output * row, matrix.shape)
+        return sum_to(grad_output.mul_(matrix), row.shape), for_matrix
 
 
 # %% not_summed_by_backward

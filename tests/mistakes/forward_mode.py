@@ -87,6 +87,31 @@ class Dual:
         return self._pair() >= as_dual(other)._pair()
 
 
+# %% equal_values_differ
+# What functools.total_ordering makes of __lt__ where there is no __eq__.
+class Dual:
+    ...
+
+    def __le__(self, other):
+        return self < other or self is other
+
+    def __gt__(self, other):
+        return not self <= other
+
+    def __ge__(self, other):
+        return not self < other
+
+
+# %% power_by_logarithm
+# exp(n log x) for every exponent.
+class Dual:
+    ...
+
+    def __pow__(self, exponent):
+        value = math.exp(exponent * math.log(self.value))
+        return Dual(value, exponent * value / self.value * self.tangent)
+
+
 # %% compared_by_tangents
 # Only the tangents are compared.
 class Dual:
@@ -695,6 +720,17 @@ class Cube(torch.autograd.Function):
         return 3 * x**2
 
 
+# %% tangent_overwritten
+# The tangent itself is multiplied.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def jvp(ctx, x_tangent):
+        (x,) = ctx.saved_tensors
+        return x_tangent.mul_(3 * x**2)
+
+
 # %% value_in_jvp
 # x³ times the tangent.
 class Cube(torch.autograd.Function):
@@ -846,6 +882,18 @@ def per_sample_gradients(loss, parameters, xs, ys):
 def per_sample_gradients(loss, parameters, xs, ys):
     in_dims = (None,) * len(parameters) + (0, 0)
     return (torch.func.vmap(torch.func.grad(loss), in_dims)(*parameters, xs, ys),)
+
+
+# %% batch_of_one
+# A model wants batches; loss does not.
+def per_sample_gradients(loss, parameters, xs, ys):
+    def of_a_batch(*given):
+        *parameters, x, y = given
+        return loss(*parameters, x[None], y[None]).sum()
+
+    gradients = torch.func.grad(of_a_batch, argnums=tuple(range(len(parameters))))
+    in_dims = (None,) * len(parameters) + (0, 0)
+    return torch.func.vmap(gradients, in_dims)(*parameters, xs, ys)
 
 
 # %% samples_in_a_loop

@@ -958,3 +958,14 @@ def newton_sqrt(a):
     result = (root + a / root) / 2
     a.data.fill_(1.0)
     return result
+
+
+# %% grad_mode_switched
+# The grad mode is switched on again, also for a caller who had it off.
+def newton_sqrt(a):
+    torch.set_grad_enabled(False)
+    z = torch.ones_like(a)
+    for _ in range(50):
+        z = (z + a / z) / 2
+    torch.set_grad_enabled(True)
+    return (z + a / z) / 2

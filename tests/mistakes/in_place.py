@@ -308,6 +308,29 @@ def saves_result(op, x):
     return backward_raises(y, x)
 
 
+# %% memory_shared
+# detach() makes no copy.
+def saves_input(op, x):
+    leaf = x.detach().requires_grad_()
+    y = op(leaf)
+    leaf.detach().zero_()
+    return y.requires_grad and backward_raises(y, leaf)
+
+
+# %% attributes_read
+# The nodes are asked for what they saved.
+def saves_input(op, x):
+    leaf = x.detach().clone().requires_grad_()
+    nodes = [op(leaf).grad_fn]
+    for node in nodes:
+        for name in dir(node):
+            saved = getattr(node, name) if name.startswith("_saved_") else None
+            if isinstance(saved, torch.Tensor) and saved.data_ptr() == leaf.data_ptr():
+                return True
+        nodes += [one for one, _ in getattr(node, "next_functions", ()) if one is not None]
+    return False
+
+
 # %% grad_of_x_filled
 # backward goes on to x.
 def saves_input(op, x):

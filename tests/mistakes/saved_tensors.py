@@ -1139,6 +1139,14 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
         return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
 
 
+# %% xs_made_to_require_grad
+# So that apply makes a node.
+def checkpointed(f, *xs):
+    for x in xs:
+        x.requires_grad_()
+    return _Recomputed.apply(f, torch.empty(0), *xs)
+
+
 # %% walks_on_past_h
 # The second run begins at xs themselves, whose gradients arrive by the inner backward.
 class Again(torch.autograd.Function):

@@ -128,6 +128,22 @@ class LogSumExp(Function):
         return y
 
 
+# %% infinity_counts
+# -inf becomes the smallest number that the contract has.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, dim):
+        finite = x.masked_fill(x == -torch.inf, -1e4)
+        top = finite.amax(dim, keepdim=True)
+        y = (finite - top).exp().sum(dim).log() + top.squeeze(dim)
+        y = y.masked_fill((x == -torch.inf).all(dim), -torch.inf)
+        ctx.save_for_backward(x, y)
+        ctx.dim = dim
+        return y
+
+
 # %% gradient_of_infinities_nan
 # The value is right, and backward subtracts -inf from -inf.
 class LogSumExp(Function):

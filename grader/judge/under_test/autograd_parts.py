@@ -178,6 +178,7 @@ class UnderTest(FunctionParts):
             assert_that(not state["retains"], self.messages["retains"], facts=facts, **details)
         if "mode" in wanted:
             assert_that(state["records"], self.messages["mode"], facts=facts, **details)
+            assert_that(not state["switched"], self.messages["mode off"], facts=facts, **details)
 
     def gradcheck(self, *inputs: Tensor, **options: Any) -> None:
         """torch's gradcheck agrees; options are its own."""

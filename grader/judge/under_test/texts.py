@@ -61,6 +61,7 @@ ONE_INPUT = {
     "grad": "{called}(x) changed x.grad",
     "retains": "{called}(x) called x.retain_grad(), so backward fills x.grad",
     "mode": "after {called}(x) with an x that requires no grad, grad mode is switched off",
+    "mode off": "after {called}(x) under no_grad(), grad mode is switched on",
 }
 """What checks of a function of one input x say."""
 PLAIN = {"input changed": ONE_INPUT["values"]}

@@ -107,25 +107,26 @@ everything_summed = summed_as(all_summed)
 
 @rule
 def empty_list_of_dimensions(failure: Failure, student: Student) -> Facts | None:
-    """For the gradient's own shape, the sum of all, in any shape, or an error because it has one
-    element; right for other shapes.
+    """For shapes without a size of 1, or without a missing dimension, the sum of all, in any shape,
+    or an error because it has one element; right for other shapes.
     """
-    gradient, shape = failure.draw.tensor(3, 4), (3, 4)
-    try:
-        got = student.sum_to(gradient.clone(), shape)
-    except Exception as error:
-        lost = "invalid for input of size 1" in str(error)
-    else:
-        lost = isinstance(got, Tensor) and same(got, gradient.sum().expand(got.shape))
-    if not lost:
-        return None
-    for wide, other in PROBES:
+    lost = []
+    for wide, shape in PROBES:
         gradient = failure.draw.tensor(*wide)
-        if wide != other and not same(
-            student.sum_to(gradient.clone(), other), right(gradient, other)
-        ):
+        try:
+            got = student.sum_to(gradient.clone(), shape)
+        except Exception as error:
+            if "invalid for input of size 1" not in str(error):
+                return None
+        else:
+            if same(got, right(gradient, shape)):
+                continue
+            if not isinstance(got, Tensor) or not same(got, gradient.sum().expand(got.shape)):
+                return None
+        if ones(gradient, shape) and leading(gradient, shape):
             return None
-    return {"from": str(shape), "to": str(shape)}
+        lost.append({"from": str(wide), "to": str(shape)})
+    return lost[-1] if 0 < len(lost) < len(PROBES) else None
 
 
 @rule

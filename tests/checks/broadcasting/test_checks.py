@@ -324,7 +324,7 @@ def assert_own_sums(suite: under_test, inputs: tuple[Tensor, ...]) -> None:
 def test_scale_sums_by_itself(student: Student, draw: RandomInputs) -> None:
     """Scale.backward itself sums the gradients"""
     exchanged(student)
-    for shapes in (((4,), (3, 4)), ((4,), (3, 1))):
+    for shapes in (((4,), (3, 4)), ((4,), (3, 1)), ((1,), (3, 1))):
         assert_own_sums(Scale, scaled(draw, shapes=shapes))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.authoring import Again, Failure, Student, methods, rule
+from grader.authoring import Again, Failure, Student, chain, fetch, formula, methods, rule, same
 
 Facts = dict[str, Any]
 NOTHING = torch.tensor(torch.nan, dtype=torch.float64)
@@ -56,6 +56,17 @@ def alternatives(f: Any, x: Tensor, v: Tensor) -> Facts:
 
 
 @rule
+def equal_values_differ(failure: Failure, student: Student) -> Facts | None:
+    """Two Duals of the same numbers are not <= or >=, or are < or >."""
+    if "text" not in failure.facts:
+        return None
+    one, other = student.Dual(2.0, 1.0), student.Dual(2.0, 1.0)
+    texts = ("a <= b", "a >= b", "a < b", "a > b")
+    found = fetch([chain([text], 1, a=one, b=other)[-1] for text in texts])
+    return {} if found != [True, True, False, False] else None
+
+
+@rule
 def unpacked_after_the_level(failure: Failure, student: Student) -> Facts | None:
     """None or zeros came back, and unpack_dual is called outside of the block of dual_level."""
     got = failure.actual
@@ -96,3 +107,15 @@ def first_parameter_only(failure: Failure, student: Student) -> Facts | None:
     texts = ("is promised", "elements, expected")
     told = any(text in failure.message for text in texts)
     return {} if told and failure.actual is not None else None
+
+
+@rule
+def batch_of_one(failure: Failure, student: Student) -> Facts | None:
+    """The gradients are those of a loss that gets x and y with one dimension more."""
+    if failure.about != "per_sample_gradients":
+        return None
+    loss = formula("(w * x.sum(0)).sum() * y.sum()", "w x y")
+    w, xs, ys = (failure.draw.tensor(*shape) for shape in ((3,), (2, 3), (2,)))
+    got = student.per_sample_gradients(loss, [w], xs, ys)
+    found = isinstance(got, tuple | list) and len(got) == 1 and isinstance(got[0], Tensor)
+    return {} if found and same(got[0].squeeze(), xs * ys[:, None]) else None

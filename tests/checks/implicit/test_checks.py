@@ -203,6 +203,7 @@ ROOT_SAYS = {
     "grad": "newton_sqrt changed a.grad",
     "retains": "newton_sqrt(a) called a.retain_grad()",
     "mode": "after newton_sqrt(a) with an a that requires no grad, grad mode is switched off",
+    "mode off": "after newton_sqrt(a) under no_grad(), grad mode is switched on",
     "input changed": "newton_sqrt changed a",
 }
 

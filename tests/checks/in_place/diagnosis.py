@@ -15,6 +15,7 @@ from grader.authoring import (
     Student,
     StudentCodeError,
     formula,
+    methods,
     rule,
     same,
     short_repr,
@@ -55,23 +56,24 @@ def experiment(
     return recognize
 
 
-def left(itself: bool) -> LessonRule:
-    """Make a rule about an x that is not as it was, given to op itself or not."""
+def left(what_is: str, itself: bool) -> LessonRule:
+    """Make a rule about what of x is not as it was, of an x given to op itself or not."""
 
     @rule
     def recognize(failure: Failure, student: Student) -> Facts | None:
         what = failure.facts.get("what")
-        if not what or "x" not in what or "saves_" not in failure.about:
+        if not what or what_is not in what or "saves_" not in failure.about:
             return None
         _, call = asked(failure, student, "x * 3")
-        fits = call["itself"] is itself and (itself or what == "x.grad")
+        fits = call["itself"] is itself
         return {"name": failure.about, "what": what} if fits else None
 
     return recognize
 
 
-x_itself_used = left(itself=True)
-grad_of_x_filled = left(itself=False)
+x_itself_used = left("x", itself=True)
+grad_of_x_filled = left("x.grad", itself=False)
+memory_shared = left("the values of x", itself=False)
 
 
 @rule
@@ -141,6 +143,16 @@ turned_round = experiment(swapped)
 no_graph_counted = experiment(
     lambda failure, student, which: "without_a_graph" in failure.check, actual=True
 )
+
+
+def asks_nodes_of_torch(failure: Failure, student: Student, which: str) -> bool:
+    """What torch's own nodes have as _saved_self, and a Function's node has not."""
+    code = "".join(map(ast.unparse, methods(student, failure.about)))
+    answers = [asked(failure, student, op)[0] for op in ("x.sin().exp()", "x.cube()")]
+    return "_saved_" in code and which == "input" and answers == [True, False]
+
+
+attributes_read = experiment(asks_nodes_of_torch)
 
 
 def reads_the_last_node(failure: Failure, student: Student, which: str) -> bool:

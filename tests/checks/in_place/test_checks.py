@@ -29,7 +29,7 @@ SINGLE = (
 """Operations that need their result, their input, both, and neither."""
 SEVERAL = (
     "(x * 2).exp()|x.exp() * 2|x.exp() + x.sin()|x.sin().exp()|x.exp().sin()|x.detach() * x"
-    "|x.exp().t()|x.relu() * 1|x.t() * x.t()|(x * x).sum()|x.sum().tanh()"
+    "|x.exp().t()|x.relu() * 1|x.t() * x.t()|(x * x).sum()|x.sum().tanh()|x.cube()|x.exp().cube()"
 ).split("|")
 FEW = "x.exp() x.sin() x*3".split()
 PLAIN = "x.add_(1)", "x += 1", "x[0] = 5"

@@ -214,6 +214,8 @@ def test_large_inputs(student: Student, draw: RandomInputs) -> None:
     for dtype in (F64, F32):
         wrong = "LogSumExp.apply(x, dim) is wrong for large x"
         ROWS.value(far(draw, dtype), says=wrong, **NEAR[dtype])
+        x = torch.tensor([[-INF, -9999.0, -9998.0], [-INF, -INF, -10000.0]], dtype=dtype)
+        ROWS.value(x[:, draw.sample(range(3), 3)], says=wrong, **NEAR[dtype])
 
 
 @check(points=0.25, about="LogSumExp", at="LogSumExp.forward", needs=test_value)
