@@ -98,10 +98,15 @@ def check(
 def call_check(
     function: Callable[..., object], *, student: object, reference: object, seed: int
 ) -> None:
-    """Call a check with those of its fixtures that it asks for, without pytest."""
+    """Call a check with those of its fixtures that it asks for, without pytest; before it, what its
+    file defines as ``before_check(student, about)``.
+    """
     draw = RandomInputs(seed)
     given = {"student": student, "reference": reference, "draw": draw}
+    before = getattr(function, "space", function.__globals__).get("before_check")
     with running(student, draw):
+        if before is not None:
+            before(student, function.check.about)  # type: ignore[attr-defined]
         function(**{name: given[name] for name in inspect.signature(function).parameters})
 
 

@@ -229,6 +229,34 @@ def around(student, path, x, held, once=False):
     }
 
 
+# ------------------------------------------------------------------- one definition in another's
+
+
+def replaced_by(student, name, right):
+    """From now on, the student's definitions use ``right(own)`` under the name of one of them, or
+    with None their own again.
+    """
+    names = vars(student)
+    own = names.setdefault(f"_own_{name}", names.get(name))
+    if own is not None:
+        setattr(student, name, own if right is None else right(own))
+
+
+def function_class(own, forward, backward):
+    """A subclass of a Function with another forward(ctx, ...) and backward; ``own`` itself if it is
+    no Function.
+    """
+    if not isinstance(own, type) or not issubclass(own, torch.autograd.Function):
+        return own
+    methods = {
+        "forward": staticmethod(forward),
+        "backward": staticmethod(backward),
+        "setup_context": torch.autograd.Function.setup_context,
+        "apply": classmethod(torch.autograd.Function.apply.__func__),
+    }
+    return type(own.__name__, (own,), methods)
+
+
 # ------------------------------------------------------------------------- one call and the next
 
 

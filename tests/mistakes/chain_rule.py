@@ -451,6 +451,14 @@ def gradient_by_hand(x: Tensor) -> Tensor:
     )[1]
 
 
+# %% autograd_raises
+# x has no graph, and autograd is not allowed.
+def gradient_by_hand(x: Tensor) -> Tensor:
+    z = torch.log(x**3) + torch.sqrt(x**2)
+    z.backward()
+    return x.grad
+
+
 # %% whole_numbers
 # A tensor of whole numbers can't require grad.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:

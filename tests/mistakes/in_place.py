@@ -28,12 +28,22 @@ def saves_input(op, x):
         return True
 
 
-# %% common_inplace_on_leaf
+# %% leaf_refuses_the_write
 # A leaf that requires grad is written to with recording on.
 def saves_input(op, x):
     given = x.detach().clone().requires_grad_()
     y = op(given)
     given.add_(1)
+    return backward_raises(y, given)
+
+
+# %% called_without_recording
+# The whole experiment stands under no_grad.
+def saves_input(op, x):
+    given = x.detach().clone().requires_grad_()
+    with torch.no_grad():
+        y = op(given)
+        given.add_(1)
     return backward_raises(y, given)
 
 

@@ -44,6 +44,20 @@ class LogSumExp(Function):
         return grad_output.unsqueeze(ctx.dim) * exps / exps.sum(ctx.dim, keepdim=True), None
 
 
+# %% maximum_without_its_dimension
+# amax without keepdim.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, dim):
+        top = x.amax(dim)
+        y = (x - top).exp().sum(dim).log() + top
+        ctx.save_for_backward(x, y)
+        ctx.dim = dim
+        return y
+
+
 # %% clamped_exponent
 # x is clamped against overflow.
 class LogSumExp(Function):

@@ -65,7 +65,8 @@ class HandsOn(InCheck):
         seen = student.observe("exchanged", self.name, self.to, x, v, a, b)
         contexts = seen["contexts"]
         facts |= {"a": a, "forwards": len(contexts), "given": ", ".join(contexts)}
-        details: dict[str, Any] = {"inputs": {"x": x}, "facts": facts}
+        called = {"x": x, "forward": f"{a} * x"}
+        details: dict[str, Any] = {"inputs": called, "facts": facts}
         assert_tensor(seen["value"], (x * a).detach(), self.messages["value"], **details)
         details = {"inputs": {"x": x}, "facts": {**facts, "direct": True}}
         figures = [lambda: own_graph(student, self.to, self.name, {"x": x})]

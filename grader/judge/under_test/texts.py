@@ -49,8 +49,8 @@ ONE_INPUT = {
         " saved_tensors"
     ),
     "second derivative cut": (
-        "the gradient has no graph back to x: .detach(), .data or NumPy cuts it off, or what was"
-        " saved is neither forward's input nor its output"
+        "the gradient has no graph back to x: no_grad(), .detach(), .data or NumPy cuts it off, or"
+        " what was saved is neither forward's input nor its output"
     ),
     "second derivative": (
         "the first derivative is right, the second is wrong: save every tensor that backward uses,"

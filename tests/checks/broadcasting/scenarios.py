@@ -9,6 +9,7 @@ from grader.worker.scenarios import (
     at,
     class_at,
     names_of_nodes,
+    replaced_by,
     seen_on_the_way,
     tensors_in,
     times,
@@ -31,18 +32,17 @@ def exchange(student, right):
     """From now on, the student's definitions use ``summed`` as sum_to where it can be called so,
     or their own everywhere.
     """
-    names = vars(student)
-    if "sum_to" not in names:
-        return
-    own = names.setdefault("_own_sum_to", student.sum_to)
 
-    def exchanged(*args, **kwargs):
-        try:
-            return summed(*args, **kwargs)
-        except Exception:  # called in a way that only its author knows
-            return own(*args, **kwargs)
+    def without(own):
+        def either(*args, **kwargs):
+            try:
+                return summed(*args, **kwargs)
+            except Exception:  # called in a way that only its author knows
+                return own(*args, **kwargs)
 
-    student.sum_to = exchanged if right else own
+        return either
+
+    replaced_by(student, "sum_to", without if right else None)
 
 
 class Names(TorchFunctionMode):

@@ -67,9 +67,9 @@ Affine = under_test(
 )
 
 
-def exchanged(student: Student) -> None:
-    """Use a right sum_to in what follows: a mistake in the student's has checks of its own."""
-    student.observe("exchange", right=True)
+def before_check(student: Student, about: str) -> None:
+    """Let others use a right sum_to: a mistake in the student's has checks of its own."""
+    student.observe("exchange", right=about != "sum_to")
 
 
 def assert_own_work(student: Student, path: str, args: list[Any], v: Any = None) -> None:
@@ -116,7 +116,6 @@ def sums(
     """Return a check of sum_to for these shapes, which get two sizes."""
 
     def part() -> None:
-        HERE.student.observe("exchange", right=False)
         k = HERE.draw.integer(2, 3)
         pairs = cases(k, k + HERE.draw.integer(1, 2))
         assert_own_work(HERE.student, "sum_to", [HERE.draw.tensor(*pairs[0][0]), pairs[0][1]])
@@ -129,7 +128,6 @@ def sums(
 @check(points=0.25, about="sum_to")
 def test_a_gradient_of_the_right_shape(student: Student, draw: RandomInputs) -> None:
     """nothing is summed if the shape is right already"""
-    student.observe("exchange", right=False)
     _ = student.sum_to  # a file without it is told so
     assert_own_work(student, "sum_to", [draw.tensor(2, 3), (3,)])
     for shape in ((3,), (2, 3)):
@@ -154,7 +152,6 @@ test_dimensions_of_size_one = sums(
 @check(points=0.25, about="Scale", at="Scale.forward")
 def test_scale_returns_the_product(student: Student, draw: RandomInputs) -> None:
     """Scale returns row * matrix"""
-    exchanged(student)
     Scale.right_value()
     row, column = draw.tensor(3), draw.tensor(2, 1)
     Scale.value(row, column)
@@ -163,7 +160,6 @@ def test_scale_returns_the_product(student: Student, draw: RandomInputs) -> None
 @check(points=1, about="Scale", at="Scale.backward", needs=test_scale_returns_the_product)
 def test_scale_of_a_row_and_a_matrix(student: Student, draw: RandomInputs) -> None:
     """both gradients are right for a row and a matrix"""
-    exchanged(student)
     for rows, columns in ((3, 4), (3, 3)):
         row, matrix, v = scaled(draw, shapes=((columns,), (rows, columns)))
         Scale.gradient(row, matrix, v)
@@ -177,7 +173,6 @@ def test_scale_of_a_row_and_a_matrix(student: Student, draw: RandomInputs) -> No
 @check(points=0.25, about="Affine", at="Affine.forward")
 def test_affine_returns_the_layer(student: Student, draw: RandomInputs) -> None:
     """Affine returns x @ w.T + b"""
-    exchanged(student)
     for batch in ((4,), (3,)):
         *inputs, _ = layered(draw, batch=batch, n=3, m=3 if batch == (3,) else 2)
         Affine.value(*(one.detach() for one in inputs))
@@ -186,7 +181,6 @@ def test_affine_returns_the_layer(student: Student, draw: RandomInputs) -> None:
 @check(points=0.75, about="Affine", at="Affine.backward", needs=test_affine_returns_the_layer)
 def test_affine_of_one_batch_dimension(student: Student, draw: RandomInputs) -> None:
     """the three gradients are right for a matrix x"""
-    exchanged(student)
     inputs = layered(draw)
     Affine.gradient(*inputs)
     Affine.own_backward(*inputs)
@@ -227,7 +221,6 @@ def assert_einsum(
 @check(points=0.5, about="einsum_gradients", bonus=True)
 def test_einsum_of_matrices(student: Student, draw: RandomInputs) -> None:
     """einsum_gradients is right for products of matrices"""
-    exchanged(student)
     _ = student.einsum_gradients
     for equation in ("ij,jk->ik", "ij,j->i", "i,j->ij", "ij,ij->ij"):
         assert_einsum(student, draw, equation)
@@ -264,7 +257,6 @@ test_one_number = sums(
 @check(points=0.25, about="sum_to")
 def test_other_gradients(student: Student, draw: RandomInputs) -> None:
     """empty, transposed and float32 gradients work"""
-    student.observe("exchange", right=False)
     assert_own_work(student, "sum_to", [draw.tensor(2, 3), (3,)])
     for gradient in (
         torch.empty((0, 4), dtype=torch.float64),
@@ -279,7 +271,6 @@ def test_other_gradients(student: Student, draw: RandomInputs) -> None:
 @check(points=0.25, about="sum_to", needs=test_dimensions_that_shape_lacks)
 def test_gradient_stays(student: Student, draw: RandomInputs) -> None:
     """gradient is left alone"""
-    student.observe("exchange", right=False)
     gradient = draw.tensor(3, 4)
     assert_own_work(student, "sum_to", [gradient, (4,)])
     for shape in ((4,), (3, 1), (3, 4)):
@@ -297,7 +288,6 @@ SCALE = test_scale_of_a_row_and_a_matrix
 @check(points=0.5, about="Scale", at="Scale.backward", needs=SCALE)
 def test_scale_of_other_shapes(student: Student, draw: RandomInputs) -> None:
     """a row of shape (1, n) and a column work, too"""
-    exchanged(student)
     for shapes in (
         ((1, 4), (3, 4)), ((4,), (3, 1)), ((1, 3), (3, 1)), ((4,), (1, 4)), ((1,), (3, 1)),
     ):  # fmt: skip
@@ -323,7 +313,6 @@ def assert_own_sums(suite: under_test, inputs: tuple[Tensor, ...]) -> None:
 @check(points=0.5, about="Scale", at="Scale.backward", needs=SCALE)
 def test_scale_sums_by_itself(student: Student, draw: RandomInputs) -> None:
     """Scale.backward itself sums the gradients"""
-    exchanged(student)
     for shapes in (((4,), (3, 4)), ((4,), (3, 1)), ((1,), (3, 1))):
         assert_own_sums(Scale, scaled(draw, shapes=shapes))
 
@@ -331,7 +320,6 @@ def test_scale_sums_by_itself(student: Student, draw: RandomInputs) -> None:
 @check(points=0.25, about="Scale", at="Scale.backward", needs=SCALE)
 def test_scale_of_other_tensors(student: Student, draw: RandomInputs) -> None:
     """empty, transposed and float32 tensors work with Scale"""
-    exchanged(student)
     Scale.gradient(*scaled(draw, shapes=((4,), (0, 4))), says="empty")
     assert_other_tensors(Scale)
 
@@ -355,16 +343,11 @@ def assert_other_tensors(suite: under_test) -> None:
 
 
 def apart(suite: under_test) -> tuple[Callable[[], object], ...]:
-    return (lambda: exchanged(suite.student), suite.calls_apart, suite.linear, suite.leaves_tensors)
+    return (suite.calls_apart, suite.linear, suite.leaves_tensors)
 
 
 def saving(suite: under_test) -> tuple[Callable[[], object], ...]:
-    return (
-        lambda: exchanged(suite.student),
-        suite.saves,
-        suite.backward_again,
-        suite.notices_changes,
-    )
+    return (suite.saves, suite.backward_again, suite.notices_changes)
 
 
 test_scale_leaves_others_alone = Scale.check(
@@ -384,7 +367,6 @@ test_scale_saves_for_backward = Scale.check(
 @check(points=0.75, about="Affine", at="Affine.backward", needs=AFFINE)
 def test_affine_of_several_batch_dimensions(student: Student, draw: RandomInputs) -> None:
     """several batch dimensions work"""
-    exchanged(student)
     for batch in ((2, 3), (2, 1, 4), (3, 3)):
         inputs = layered(draw, batch=batch, n=3 if batch == (3, 3) else 2, m=3)
         Affine.gradient(*inputs, says="shape")
@@ -394,7 +376,6 @@ def test_affine_of_several_batch_dimensions(student: Student, draw: RandomInputs
 @check(points=0.5, about="Affine", at="Affine.backward", needs=AFFINE)
 def test_affine_of_a_vector(student: Student, draw: RandomInputs) -> None:
     """an x without a batch dimension works"""
-    exchanged(student)
     for n, m in ((3, 2), (3, 3), (1, 2)):
         Affine.gradient(*layered(draw, batch=(), n=n, m=m), says="shape")
 
@@ -402,14 +383,12 @@ def test_affine_of_a_vector(student: Student, draw: RandomInputs) -> None:
 @check(points=0.5, about="Affine", at="Affine.backward", needs=AFFINE)
 def test_affine_sums_by_itself(student: Student, draw: RandomInputs) -> None:
     """Affine.backward itself sums the gradients"""
-    exchanged(student)
     assert_own_sums(Affine, layered(draw))
 
 
 @check(points=0.5, about="Affine", at="Affine.backward", needs=AFFINE)
 def test_affine_computes_what_is_needed(student: Student, draw: RandomInputs) -> None:
     """only gradients that are needed are computed"""
-    exchanged(student)
     *inputs, v = layered(draw, batch=(6,), n=5, m=7)  # no two tensors have as many elements
     for needed in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2)):
         given = [one if k in needed else one.detach() for k, one in enumerate(inputs)]
@@ -432,7 +411,6 @@ def test_affine_computes_what_is_needed(student: Student, draw: RandomInputs) ->
 @check(points=0.25, about="Affine", at="Affine.backward", needs=AFFINE)
 def test_affine_of_other_tensors(student: Student, draw: RandomInputs) -> None:
     """one output, transposed and float32 tensors work with Affine"""
-    exchanged(student)
     Affine.gradient(*layered(draw, m=1), says="shape")
     assert_other_tensors(Affine)
     Affine.gradient(*turned(layered(draw, batch=(2, 3))), says="transposed")
@@ -451,7 +429,6 @@ test_affine_saves_for_backward = Affine.check(
 @check(points=0.25, about="einsum_gradients", bonus=True, needs=EINSUM)
 def test_einsum_of_a_letter_that_is_summed_alone(student: Student, draw: RandomInputs) -> None:
     """a letter that only one operand has may be summed"""
-    exchanged(student)
     for equation in ("ij,k->k", "ij,jk->k", "ij,j->", "i,jik->k"):
         assert_einsum(student, draw, equation)
 
@@ -459,7 +436,6 @@ def test_einsum_of_a_letter_that_is_summed_alone(student: Student, draw: RandomI
 @check(points=0.25, about="einsum_gradients", bonus=True, needs=EINSUM)
 def test_einsum_of_other_equations(student: Student, draw: RandomInputs) -> None:
     """batches, numbers, other orders and float32 work"""
-    exchanged(student)
     for equation in ("bij,bjk->bik", "ij,kj->ki", ",ij->ij", "i,i->", ",->", "ba,bc->ca"):
         for dtype in (torch.float64, torch.float32):
             assert_einsum(student, draw, equation, dtype)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.authoring import Again, Failure, Student, has_facts, phrase, rule, same, value_rule
+from grader.authoring import Again, Failure, Student, phrase, rule, same, value_rule
 
 Facts = dict[str, Any]
 
@@ -153,7 +153,11 @@ def numerical_differences(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-tensors_not_numbers = has_facts(type="Tensor")
+@rule
+def tensors_not_numbers(failure: Failure, student: Student) -> Facts | None:
+    """A tensor whose number is right."""
+    right = "is wrong" not in failure.message
+    return {} if failure.facts.get("type") == "Tensor" and right else None
 
 
 @value_rule

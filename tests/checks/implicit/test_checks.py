@@ -26,6 +26,11 @@ NEAR = {"rtol": 2e-3, "atol": 2e-3}
 """The tolerance of checks that ask for something else than digits."""
 
 
+def before_check(student: Student, about: str) -> None:
+    """Let others use a right FixedPoint: a mistake in the student's has checks of its own."""
+    student.observe("exchange", right=about != "FixedPoint")
+
+
 # -------------------------------------------------------------------------------------------- Solve
 
 
@@ -99,7 +104,6 @@ class Iterated(under_test):
     def __init__(self, text: str, z0: Tensor, draws: Any, **parameters: Tensor) -> None:
         self.text, self.f, self.z0 = text, formula(text, "z x", **parameters), z0
         self.parameters = parameters
-        self.student.observe("exchange", right=False)
         super().__init__(
             "FixedPoint.apply", self.truth_of, draws=draws, few=draws, near=NEAR, messages=SAYS
         )
@@ -208,20 +212,7 @@ ROOT_SAYS = {
 }
 
 
-class Rooted(under_test):
-    """newton_sqrt, which may use FixedPoint: its mistakes have checks of their own."""
-
-    def function(self) -> Any:
-        self.student.observe("exchange", right=True)
-        return super().function()
-
-    @property
-    def asked(self) -> str | list[Any]:
-        self.student.observe("exchange", right=True)
-        return super().asked
-
-
-N = Rooted(
+N = under_test(
     "newton_sqrt", torch.sqrt, inputs="a", draws=squares, few=few_squares, near=NEAR,
     over=(0.1, 12),
     messages=ROOT_SAYS,
@@ -249,7 +240,6 @@ def test_no_graph_of_newtons_iterations(student: Student, draw: RandomInputs) ->
     """newton_sqrt leaves its iterations out of the graph"""
     a = torch.tensor(draw.sample([1e6, 250.0**2, 9.0, 0.25], 4), dtype=F64, requires_grad=True)
     draw.given(a=a)
-    student.observe("exchange", right=True)
     nodes = student.observe("behind", a)
     message = "the graph behind newton_sqrt(a) has {nodes} nodes: the iterations are in it"
     assert_that(nodes <= 20, message, facts={"nodes": nodes})

@@ -98,6 +98,14 @@ def the_write_raises(failure: Failure, student: Student, which: str) -> bool:
 leaf_written = experiment(the_write_raises, actual=True)
 
 
+def nothing_recorded(failure: Failure, student: Student, which: str) -> bool:
+    _, call = asked(failure, student, "x * 3")
+    return call["leaf"] and not call["recorded"]
+
+
+called_without_recording = experiment(nothing_recorded)
+
+
 def only_vectors_raise(failure: Failure, student: Student, which: str) -> bool:
     answer, call = asked(failure, student, "x * 3")
     number, _ = asked(failure, student, "x.sum()")

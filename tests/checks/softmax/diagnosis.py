@@ -53,8 +53,8 @@ def asked_again(failure: Failure, student: Student) -> Again:
         third = 0.3 if about == "SmoothedCrossEntropy" else -100
         q = hot * 0.7 + 0.3 / 4 if about == "SmoothedCrossEntropy" else hot
         log_p = x.log_softmax(1)
-        n = float(k.sum())
-        names = {"x": x, "v": v, "p": log_p.exp(), "q": q, "hot": hot, "k": k, "n": n, "m": 5.0}
+        n = int(k.sum())
+        names = {"x": x, "v": v, "p": log_p.exp(), "q": q, "hot": hot, "k": k, "n": n, "m": 5}
         names |= {"l": -(k * q * log_p).sum() / n, "g": k * (names["p"] - q) / n, "log_p": log_p}
         right, rest = {"value": "l", "gradient": "v * g"}, [target, third]
 
@@ -134,6 +134,18 @@ def ignore_index_fixed(failure: Failure, student: Student) -> Facts | None:
         if not right:
             return None if other == -100 else {"other": other}
     return None
+
+
+@rule
+def writes_into_x(failure: Failure, student: Student) -> Facts | None:
+    """x before and after a call; a saved x that was changed makes the gradient wrong, too."""
+    apply = getattr(student, failure.about).apply
+    rest = {"LogSumExp": [1], "CrossEntropy": [CLASSES.clone(), -100]}
+    x = failure.draw.tensor(5, 4)
+    with student.writing_allowed() as copies:
+        apply(x, *rest.get(failure.about, [CLASSES.clone(), 0.3]))
+    after = copies.of(x)
+    return None if torch.equal(after, x) else {"before": x, "after": after}
 
 
 @rule
