@@ -28,6 +28,7 @@ from grader.cli.options import PATH, course, course_option
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.messages import Settings
+from grader.core.sqlite import transaction
 from grader.core.text import clean, command, counted, now
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_catalogue, read_mistakes
@@ -294,12 +295,15 @@ def show_comments(out: Path, name: str) -> None:
 def forget(out: Path, name: str | None, undo: bool) -> None:
     """Leave a submission out of tables, pages and exports; its history is kept.
 
-    Without NAME, list all that --undo undoes, with the commands.
+    NAME may also be an assignment, if OUT is a term with several. Without NAME, list all that
+    --undo undoes, with the commands.
 
     Example: grade forget grades alice
     """
     if name is None:
         list_trail(out)
+        return
+    if forget_assignment(out, name, undo=undo):
         return
     if undo:
         undo_change(out, name, "forget")
@@ -309,6 +313,20 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
     say(f"{entry.name} is forgotten. {to_undo('forget', out, entry.name)}")
+
+
+def forget_assignment(out: Path, name: str, *, undo: bool) -> bool:
+    """Forget an assignment of a term, or put it back; return whether it is one."""
+    with batch_lock(out), Gradebook.open(out, any_of=True) as book:
+        known = book.assignments(forgotten=undo)
+        last = not undo and len(known) == 1
+        if out.resolve() != book.path.parent.resolve() or name not in known or last:
+            return False
+        with transaction(book.db):
+            book.change("assignments", known[name], {"forgotten": int(not undo)})
+    how = f". {to_undo('forget', out, name)}" if not undo else ""
+    say(f"the assignment {name} is {'back' if undo else 'forgotten'}{how}")
+    return True
 
 
 @click.command()
@@ -381,7 +399,7 @@ def list_trail(out: Path) -> None:
     """
     with Gradebook.open(out, any_of=True) as book:
         root = book.path.parent
-        numbers = book.assignments()
+        numbers, forgotten = book.assignments(), book.assignments(forgotten=True)
         if out.resolve() != root.resolve():
             numbers = {name: at for name, at in numbers.items() if at == book.assignment}
         trails = {
@@ -394,7 +412,10 @@ def list_trail(out: Path) -> None:
         for _, entry in trail
         if entry.action == "person"
     }
-    if not any(trails.values()):
+    for name in forgotten:
+        say(f"assignment {name} forgotten")
+        say(f"    {command('forget', root, name, '--undo')}")
+    if not any(trails.values()) and not forgotten:
         say("no submission was forgotten, renamed, swapped or given anything")
     for name, trail in [*trails.items(), ("people", [*people.values()])]:
         deeds = [one for one in trail if name == "people" or one[1].action != "person"]

@@ -343,6 +343,7 @@ STEPS = (
     ALTER TABLE marks ADD COLUMN told INTEGER NOT NULL DEFAULT 1; -- whether it was announced
     ALTER TABLE marks ADD COLUMN extension TEXT; -- as the roster had it; NULL is not known
     """,
+    "ALTER TABLE assignments ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;",
 )
 
 

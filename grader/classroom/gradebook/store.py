@@ -185,6 +185,9 @@ class Gradebook:
             return next(iter(known.values()))
         if (name or "") in known:
             return known[name or ""]
+        if name in self.assignments(forgotten=True):
+            undo = command("forget", self.path.parent, name, "--undo")
+            raise UsageError(f"The assignment {name!r} is forgotten. To undo this: {undo}")
         if not create:
             raise UsageError(
                 f"{self.path.parent} has no assignment {name!r}. Its assignments:"
@@ -220,9 +223,10 @@ class Gradebook:
         """The folder of the assignment's pages and tables."""
         return self.path.parent / self.about("name")
 
-    def assignments(self) -> dict[str, int]:
-        """Return the term's assignments, in order: their numbers by name."""
-        return dict(self.db.execute("SELECT name, id FROM assignments ORDER BY id"))
+    def assignments(self, *, forgotten: bool = False) -> dict[str, int]:
+        """Return the term's assignments, or the forgotten ones, in order: their numbers by name."""
+        query = "SELECT name, id FROM assignments WHERE forgotten = ? ORDER BY id"
+        return dict(self.db.execute(query, [forgotten]))
 
     def at(self, assignment: int) -> Gradebook:
         """Return the same gradebook, open at another assignment."""

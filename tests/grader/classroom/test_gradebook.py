@@ -328,4 +328,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "5d4f4884c696",
         "a32fd1cda1ad",
         "d50acccff14d",
+        "bb58bd1fcd99",
     ]

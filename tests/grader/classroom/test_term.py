@@ -157,6 +157,22 @@ def test_the_worksheet_of_another_assignment_is_no_roster(term: Term) -> None:
     assert term.marks() == {"Ada Lovelace": 10.0, "Ben Ito": 5.0}
 
 
+def test_an_assignment_made_by_mistake_is_forgotten_and_put_back(term: Term) -> None:
+    for name, earned in (("Week 1", 8), ("Wek 1", 5)):
+        term.grade(term.download(name, {"Ada/tiny.py": points(earned)}), assignment=name)
+    said = term.run("forget", term.out, "Wek 1")
+    undo = said.split("To undo this: grade ")[1]
+    assert "Wek 1" not in term.run("export", term.out, "--to", "csv")
+    assert term.marks() == {"Ada": 8.0}  # the only one needs no name
+    with pytest.raises(UsageError, match=r"'Wek 1' is forgotten"):
+        term.grade(term.download("a", {"Ada/tiny.py": points(9)}), assignment="Wek 1")
+    assert undo.strip() in term.run("forget", term.out)
+    term.run(*shlex.split(undo))
+    assert term.marks("Wek 1") == {"Ada": 5.0}
+    with pytest.raises(UsageError, match="no submission 'Week 1'"):
+        term.run("forget", term.out / "Week 1", "Week 1")
+
+
 def test_an_assignment_needs_a_name_that_a_folder_can_have(term: Term) -> None:
     week1 = term.download("week1", moodle(100, {"Ada": 10}))
     with pytest.raises(UsageError, match=r"can't be the name of a folder.*such as"):
