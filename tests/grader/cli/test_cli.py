@@ -686,6 +686,35 @@ def test_an_unknown_option_is_answered_with_where_to_look(
     assert f"grade {name} --help" in said
 
 
+@pytest.mark.parametrize("words", [["custom_sigmoid", "--verbos"], ["--verbos"]])
+def test_who_typed_no_command_is_not_told_of_one(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The help that is named is the one of grading."""
+    assert exit_code(*words, "--lang", "en") == ExitCode.USAGE
+    assert capsys.readouterr().err == (
+        "grade: grade has no option --verbos. For help: grade run --help\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["--lang", "en", "list"], "grade list --lang en"),
+        (["--no-html", "list", "--lang=en"], "grade list"),
+        (["custom_sigmoid", "hint", "--lang", "en"], "grade hint custom_sigmoid --lang en"),
+    ],
+)
+def test_a_command_after_others_is_said_to_come_first(
+    words: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the options that it takes."""
+    assert exit_code(*words) == ExitCode.USAGE
+    name = command.split()[1]
+    said = f"grade: {name} is a command, so it comes first: {command}\n"
+    assert capsys.readouterr().err == said
+
+
 def test_a_console_without_our_letters_gets_others(grade: Grade, write_tiny: Write) -> None:
     """Each mark has a replacement in every encoding; nothing ends in a traceback."""
     words = ("--no-html", "--seed", "1", "--lang", "ko")

@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 import pytest
 from browser import Browser
+from IPython.core.error import UsageError as Refused
 from nbclient import NotebookClient
 from nbformat import v4, writes
 
@@ -424,6 +425,11 @@ def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> 
 def test_commands_in_messages_are_magics_and_other_words_are_not() -> None:
     told = as_magics("A nudge  grade hint x. To grade list and graded. %grade next, 'grade next'")
     assert told == "A nudge  %grade hint x. To %grade list and graded. %grade next, 'grade next'"
+
+
+def test_commands_in_errors_are_magics(magic: GradeMagic) -> None:
+    with pytest.raises(Refused, match="All lessons: %grade list"):
+        magic.grade("inplace --lang en")
 
 
 @pytest.mark.parametrize(

@@ -443,6 +443,24 @@ def test_what_is_right_has_nothing_to_reproduce(tmp_path: Path, replayed: Replay
 
 
 @pytest.mark.parametrize(
+    ("text", "target", "said"),
+    [
+        ("def double(x):\n    while True: pass\n", "tiny.double", "still running"),
+        (SQUARES, "tiny.gradient_of_double", "waits for: "),
+        ("def double(x)\n", "tiny", "SyntaxError"),
+    ],
+    ids=["out of time", "waiting", "not Python"],
+)
+def test_what_has_no_script_is_not_called_right(
+    text: str, target: str, said: str, tmp_path: Path, replayed: Replayed
+) -> None:
+    code, out, err = replayed(write_lesson(tmp_path / "work", text), target, "--show")
+    assert (code, out) == (ExitCode.NOT_FULL_MARKS, "")
+    assert said in err
+    assert "not wrong" not in err
+
+
+@pytest.mark.parametrize(
     ("place", "words", "answer"),
     [
         (

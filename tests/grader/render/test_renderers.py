@@ -390,6 +390,29 @@ def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     assert where not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
 
+def test_every_failure_is_counted_of_however_many_lessons(shown: Shown) -> None:
+    """Of each lesson the first is in full here, which is no reason to leave it out."""
+    raised = (check(name, Outcome.ERROR) for name in ("one", "two"))
+    whole = report(lesson(NAMED, *raised), lesson(RAISED, id="more"), INVALID)
+    assert "4 wrong checks are shown in full" in shown(whole, html="report.html")
+
+
+def test_a_cause_that_was_told_is_pointed_to_where_the_line_has_room(shown: Shown) -> None:
+    again, long = replace(RAISED, id="tiny.again"), replace(RAISED, title="long " * 12)
+    lines = shown(report(lesson(RAISED, again, long))).splitlines()
+    assert ["same as above" in line for line in lines if "✘" in line] == [False, True, False]
+    assert sum("the gradient is wrong" in line for line in lines) == 1
+
+
+def test_the_line_of_a_further_failure_is_cut_not_broken(shown: Shown) -> None:
+    """It has a line of its own if it does not fit beside its place."""
+    for count in (30, 60, 90):
+        code = f"return {'x ' * count}"
+        other = replace(RAISED, source_text=code, message="another")
+        lines = shown(report(lesson(NAMED, other))).splitlines()
+        assert sum("x x" in line for line in lines) == 1, count
+
+
 def test_what_is_right_or_not_begun_needs_no_words(shown: Shown) -> None:
     assert shown(REPORTS["all right"]).split("\n")[:2] == ["tiny  2 / 2  2 right", ""]
     assert shown(REPORTS["stub"]).split("\n")[:2] == ["tiny  0 / 4  2 not started", ""]
