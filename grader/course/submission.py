@@ -398,8 +398,8 @@ def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile
     if len(entries) > 1 and entries[1].depth == first.depth:
         path, other = writable(first.path), writable(entries[1].path)
         message = (
-            "two files claim to be this lesson: {path} and {other}. Keep one; a whole class is for"
-            " grade batch"
+            "two files claim to be this lesson: {path} and {other}. Keep one of them. To grade a"
+            " whole class, use grade batch"
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     others = tuple(writable(entry.path) for entry in entries[1:MOST_OTHERS])

@@ -640,7 +640,7 @@ CHAIN = [
     replace(WAITING, id="tiny.w2", title="second wait", max_points=5.0, needs="tiny.w1"),
     replace(WAITING, id="tiny.w3", title="third wait", message=f"waits for: {NAMED.title}"),
 ]
-WORTH = "{} wait for this check: they can come back with one fix"
+WORTH = "{} more points can be earned once this check passes"
 
 
 def test_a_shared_cause_is_explained_once() -> None:
@@ -681,13 +681,13 @@ def test_a_failure_says_how_many_points_wait_for_it(shown: Shown) -> None:
     bonus = replace(WAITING, id="tiny.w4", bonus=True, needs=NAMED.id)
     later = replace(WAITING, id="tiny.w5", max_points=1.0, needs="tiny.raising")
     found = lesson(NAMED, RAISED, *CHAIN, bonus, later)
-    one = "1 point waits for this check: it can come back with one fix"
+    one = "1 more point can be earned once this check passes"
     english = Catalogue()
     on_github = html.unescape(step_summary(report(found), english))
     for said in (shown(report(found)), render_page(report(found)), on_github):
-        assert [said.count(text) for text in (WORTH.format("5.25 points"), one)] == [1, 1]
+        assert [said.count(text) for text in (WORTH.format("5.25"), one)] == [1, 1]
     korean = points_waiting(NAMED, found, engine_catalogue("ko"))
-    assert "5.25점이 보류" in korean
+    assert "통과하면 5.25점을 더" in korean
     assert points_waiting(RIGHT, found, english) == ""
     fault = replace(FAULT, id=NAMED.id)
     assert points_waiting(fault, lesson(fault, *CHAIN), english) == ""
