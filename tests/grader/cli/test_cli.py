@@ -256,7 +256,7 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
     [
         ("nowhere", r"nowhere does not exist\. .* your lessons, or make one: grade init my-work"),
         (".", r"has no lesson file .*, such as tiny\.py\. .* all lessons: grade init my-work"),
-        ("notes.txt", r"notes\.txt is not a folder, .* tiny\.py or end in \.ipynb\. Lessons: tiny"),
+        ("notes.txt", r"notes\.txt is not a folder, .* tiny\.py or tiny\.ipynb\. Lessons: tiny"),
     ],
 )
 def test_a_place_without_lessons_ends_with_2_and_a_remedy(
@@ -280,7 +280,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (["--colour"], "grade run has no option --colour. Did you mean --course?"),
+        (["--colour"], "grade has no option --colour. Did you mean --course?"),
         (["run", "--zzz"], "grade run has no option --zzz. For help: grade run --help"),
         (["run", "--seed", "-1"], "grade run: --seed takes a whole number from 0 to 4294967295."),
         (["run", "--seed", "many"], "--seed takes a whole number from 0"),

@@ -201,7 +201,7 @@ def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_p
     cell_outputs: dict[str, Any],
 ) -> None:
     """A command prints the same as on a terminal; its files are in the notebook's folder."""
-    assert "grade reset finite_difference" in printed(cell_outputs["%grade next --lang en"])
+    assert "with all lessons: %grade init" in printed(cell_outputs["%grade next --lang en"])
     assert "%load_ext grader" in printed(cell_outputs["%grade init work --notebook --lang en"])
 
 
