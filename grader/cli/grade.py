@@ -48,7 +48,7 @@ WORTH_A_SECOND_SERVER = 6
 saves.
 """
 
-STOPPED = "Stopped: nothing was graded. Your files and progress are as before. Again: grade"
+STOPPED = "Stopped: nothing was graded. Nothing of yours has changed. Again: grade"
 
 
 @click.command(cls=TranslatedCommand)
