@@ -11,6 +11,7 @@ import difflib
 import errno
 import importlib
 import io
+import shlex
 import sys
 import traceback
 import unicodedata
@@ -87,6 +88,11 @@ MISTYPED = (
 )
 
 
+COMES_FIRST = "{name} is a command, so it comes first: {command}"
+WORDS = "grader.words"
+"""The key under which a context keeps what was typed after ``grade``."""
+
+
 class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
     """Commands; if the first word is not one of them, it is a lesson for ``run``."""
 
@@ -124,6 +130,7 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         """Take ``grade help`` and ``grade help COMMAND`` as ``--help``; in shell completion of a
         first word, add no default command.
         """
+        ctx.meta[WORDS] = tuple(args)
         if args[:1] == ["help"]:
             args = [*args[1:2], "--help"]
         if ctx.resilient_parsing and not args:
@@ -136,14 +143,31 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
             return super().invoke(ctx)
         except click.ClickException as error:
             name = ctx.invoked_subcommand or ""
-            wrong = misuse(
-                error, self.commands.get(name, self), f"{ctx.command_path} {name}".rstrip()
-            )
+            whole = f"{ctx.command_path} {name}".rstrip()
+            # The default command is told as it was typed: without its name.
+            typed = ctx.meta[WORDS][:1] == (name,)
+            path = whole if typed else ctx.command_path
+            wrong = misuse(error, self.commands.get(name, self), path, whole)
             if wrong is None:
                 raise
             raise UsageError(words_for(ctx)(wrong.template, **wrong.facts)) from None
         except UsageError as error:
+            error = self.not_first(ctx, error) or error
             raise type(error)(words_for(ctx)(error.template, **error.facts)) from None
+
+    def not_first(self, ctx: click.Context, error: UsageError) -> UsageError | None:
+        """Return how to type a command that was typed after options, as if it were a lesson."""
+        words = ctx.meta[WORDS]
+        name = next((one for one in words[1:] if repr(one) == error.facts.get("name")), None)
+        if ctx.invoked_subcommand != self.default_cmd_name or name not in COMMANDS:
+            return None
+        command = self.get_command(ctx, name)
+        assert command is not None
+        known = {option for one in command.params for option in one.opts}
+        rest = [one for one in words if one != name]
+        options = [one.partition("=")[0] for one in rest if one.startswith("-")]
+        rest = rest if known.issuperset(options) else []
+        return UsageError(COMES_FIRST, name=name, command=shlex.join(["grade", name, *rest]))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands, options and lessons without importing a command."""

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import secrets
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +47,8 @@ WORTH_A_SECOND_SERVER = 6
 """With this many lessons, a second fork server, which imports pytest again, takes less time than it
 saves.
 """
+
+STOPPED = "Stopped: nothing was graded. Nothing of yours has changed. Again: grade"
 
 
 @click.command(cls=TranslatedCommand)
@@ -120,7 +123,11 @@ def run(
         console = make_console()
         on_terminal = console if style == "terminal" else None
         briefly = on_terminal is not None and not json_file  # others read every check's id
-        report = graded(host, found, chosen, settings, tr, briefly=briefly)
+        try:
+            report = graded(host, found, chosen, settings, tr, briefly=briefly)
+        except KeyboardInterrupt:
+            print(tr(STOPPED), file=sys.stderr)
+            sys.exit(128 + signal.SIGINT)
         with console.capture() as opened:
             kept = keep(found, report, chosen.files, place, tr.lang, console=on_terminal)
 

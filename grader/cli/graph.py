@@ -136,17 +136,28 @@ def _numeric(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+LONGEST_SECONDS = 60
+"""How long a function may run, torch's import included."""
+
+
 def run_function(request: TraceRequest) -> tuple[GraphPicture, str]:
     """Return the graph behind a function's result, and the call; raise UsageError."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
-        done = subprocess.run(
-            [sys.executable, "-m", TRACING_PROCESS, str(answer)],
-            input=json.dumps(request.as_json()),
-            encoding="utf-8",
-            env=users_environment(),
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", TRACING_PROCESS, str(answer)],
+                input=json.dumps(request.as_json()),
+                encoding="utf-8",
+                env=users_environment(),
+                check=False,
+                start_new_session=True,  # Ctrl-C reaches only this process, which ends the other
+                timeout=LONGEST_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            message = "{path}: {name} still ran after {seconds} s and was stopped: is there a loop?"
+            facts = {"path": request.file, "name": request.function, "seconds": LONGEST_SECONDS}
+            raise UsageError(message, **facts) from None
         if not answer.exists():
             message = "{path}: the process ended ({code}) before {name} returned"
             raise UsageError(

@@ -24,18 +24,16 @@ MARK = "\0"
 EXAMPLE = "Example: "
 GLOSS = re.compile(r"(\S.*?\s{2,})(\S.*)")
 """A line of help that is a command, then what it does."""
-NEEDED = "{command} needs {what}. For help: {command} --help"
-UNKNOWN = "{command} has no option {option}. For help: {command} --help"
-UNLIKE = "{command} has no option {option}. Did you mean {near}? For help: {command} --help"
-VALUELESS = "{command}: {option} needs a value. For help: {command} --help"
-FLAG = "{command}: {option} takes no value. For help: {command} --help"
-BETWEEN = (
-    "{command}: {option} takes a whole number from {low} to {high}. For help: {command} --help"
-)
-AT_LEAST = "{command}: {option} takes a whole number, {low} or more. For help: {command} --help"
-WHOLE = "{command}: {option} takes a whole number. For help: {command} --help"
-ONE_OF = "{command}: {option} takes one of {names}. For help: {command} --help"
-TOO_MANY = "{command} got too many arguments. For help: {command} --help"
+NEEDED = "{command} needs {what}. For help: {help}"
+UNKNOWN = "{command} has no option {option}. For help: {help}"
+UNLIKE = "{command} has no option {option}. Did you mean {near}? For help: {help}"
+VALUELESS = "{command}: {option} needs a value. For help: {help}"
+FLAG = "{command}: {option} takes no value. For help: {help}"
+BETWEEN = "{command}: {option} takes a whole number from {low} to {high}. For help: {help}"
+AT_LEAST = "{command}: {option} takes a whole number, {low} or more. For help: {help}"
+WHOLE = "{command}: {option} takes a whole number. For help: {help}"
+ONE_OF = "{command}: {option} takes one of {names}. For help: {help}"
+TOO_MANY = "{command} got too many arguments. For help: {help}"
 
 
 def words_for(context: click.Context) -> Catalogue:
@@ -141,21 +139,22 @@ def marked(text: str) -> str:
     )
 
 
-def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:
-    """Return our message for click's error; None if there is none. ``path`` is the command."""
+def misuse(
+    error: click.ClickException, command: click.Command, path: str, whole: str | None = None
+) -> UsageError | None:
+    """Return our message for click's error; None if there is none. ``path`` is the command as it
+    was typed, ``whole`` its name in full, whose help explains it.
+    """
+    facts = {"command": path, "help": f"{whole or path} --help"}
     if isinstance(error, click.NoSuchOption):
         near = ", ".join(sorted(error.possibilities or ()))
-        return UsageError(
-            UNLIKE if near else UNKNOWN, command=path, option=error.option_name, near=near
-        )
+        return UsageError(UNLIKE if near else UNKNOWN, **facts, option=error.option_name, near=near)
     if isinstance(error, click.BadOptionUsage):
         flags = {
             name for one in command.params if getattr(one, "is_flag", False) for name in one.opts
         }
         return UsageError(
-            FLAG if error.option_name in flags else VALUELESS,
-            command=path,
-            option=error.option_name,
+            FLAG if error.option_name in flags else VALUELESS, **facts, option=error.option_name
         )
     if isinstance(error, click.MissingParameter) and error.param is not None:
         what = (
@@ -163,16 +162,16 @@ def misuse(error: click.ClickException, command: click.Command, path: str) -> Us
             if isinstance(error.param, click.Option)
             else error.param.human_readable_name.rstrip(".")
         )
-        return UsageError(NEEDED, command=path, what=what)
+        return UsageError(NEEDED, **facts, what=what)
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return wrong_value(path, error.param)
+        return wrong_value(facts, error.param)
     if type(error) is click.UsageError and error.ctx is not None:
-        return UsageError(TOO_MANY, command=path)
+        return UsageError(TOO_MANY, **facts)
     return None
 
 
-def wrong_value(command: str, parameter: click.Parameter) -> UsageError | None:
-    kind, facts = parameter.type, {"command": command, "option": max(parameter.opts, key=len)}
+def wrong_value(facts: dict[str, str], parameter: click.Parameter) -> UsageError | None:
+    kind, facts = parameter.type, {**facts, "option": max(parameter.opts, key=len)}
     if isinstance(kind, click.Choice):
         return UsageError(ONE_OF, **facts, names=", ".join(sorted(map(str, kind.choices))))
     if isinstance(kind, click.IntRange) and kind.min is not None:

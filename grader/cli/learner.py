@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markdown import Markdown
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Markdown
 from rich.padding import Padding
+from rich.syntax import Syntax
 from rich.text import Text
 
 from grader.cli.help import TranslatedCommand
@@ -53,6 +54,11 @@ def learner_command(name: str, run: Callable[..., None]) -> click.Command:
     return course_option(lang_option(click.command(name, cls=TranslatedCommand)(here)))
 
 
+def refuse_no_work(learner: Learner) -> None:
+    """Raise UsageError, as grading does, in a folder without any work."""
+    refuse_wrong_folder(learner.folder, [lesson.id for lesson in learner.course.lessons])
+
+
 def show_lessons(learner: Learner, console: Console) -> None:
     """List the lessons: how far you are, and what is next.
 
@@ -80,6 +86,20 @@ def show_lessons(learner: Learner, console: Console) -> None:
         console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
+class WholeWidth(CodeBlock):
+    """A block of code that may be as wide as the text."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip()
+        yield Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, padding=(1, 0))
+
+
+class ReadmeText(Markdown):
+    """A README, in whose listings no line has to be broken."""
+
+    elements = Markdown.elements | {"fence": WholeWidth, "code_block": WholeWidth}
+
+
 README_CHARACTERS = 200
 """After this many characters, ``grade next`` shows no further paragraph of a README."""
 
@@ -89,7 +109,7 @@ def show_next(learner: Learner, console: Console) -> None:
 
     Example: grade next
     """
-    refuse_wrong_folder(learner.folder)
+    refuse_no_work(learner)
     course, tr, progress = learner.course, learner.tr, learner.progress
     lesson = next_lesson(course, progress)
     if lesson is None:
@@ -98,7 +118,8 @@ def show_next(learner: Learner, console: Console) -> None:
     mine, file = progress.of(lesson.id), learner.files(lesson).get(lesson.id)
     head = Text.assemble((lesson.id, "bold"), f"  {learner.words(lesson)(lesson.title)}")
     if mine.attempts:
-        head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
+        best = f"{points(mine.best)} / {points(FULL_LESSON)}"
+        head.append(f"  {tr('best {points}', points=best)}", "dim")
     console.print(head, "")
     if file is not None and file.ignored:
         console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
@@ -107,7 +128,7 @@ def show_next(learner: Learner, console: Console) -> None:
     if file is not None and not (taught_in / "README.md").exists():
         # The course in a students' bundle has no READMEs.
         taught_in = (learner.folder / file.path).parent
-    introduction = Markdown(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
+    introduction = ReadmeText(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
     if file is None:
         message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
@@ -165,7 +186,7 @@ def show_readme(learner: Learner, console: Console, name: str | None, answers: b
         message = "There is no README of {lesson} here. Go to the folder that has your lessons"
         raise UsageError(tr(message, lesson=lesson.id))
     text = path.read_text("utf-8")
-    shown = Markdown(plain_readme(text, answers=answers), code_theme="ansi_dark")
+    shown = ReadmeText(plain_readme(text, answers=answers), code_theme="ansi_dark")
     console.width = min(console.width, WIDTH)
     with paged(console, tr):
         console.print(shown)
@@ -201,11 +222,13 @@ def show_hint(
     tr, progress = learner.tr, learner.progress
     lesson = learner.course.lesson(lesson_id) if lesson_id else hint_lesson(learner, progress)
     hints = lesson.hints()
+    if lesson_id is None:
+        refuse_no_work(learner)
     if name is not None and name not in hints:
         message = "{lesson} has no hint for {name}. There are hints for: {names}"
         have = ", ".join(hints) or "-"
         raise UsageError(tr(message, lesson=lesson.id, name=repr(name), names=have))
-    if name is None and step is None and learner.keeps:
+    if name is None and learner.keeps:
         # The function that failed last, else the lesson's first.
         names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
         name = next((one for one in names if one in hints), None)
@@ -269,7 +292,9 @@ def show_further(
         command = learner.command(f"grade hint {lesson.id} {name} --step {step + 1}")
         text = f"{tr('One step further')}: {command}"
     elif learner.keeps:
-        command = learner.command(f"grade solution {lesson.id} --give-up")
+        mine = learner.progress.of(lesson.id)
+        option = "" if mine.complete or mine.gave_up_at else " --give-up"
+        command = learner.command(f"grade solution {lesson.id}{option}")
         text = tr("That was the last step. The solution: {command}", command=command)
         if others := [other for other in lesson.hints() if other != name]:
             names = ", ".join(others)
@@ -289,7 +314,9 @@ def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], 
     Example: grade reset custom_sigmoid
     """
     chosen = [learner.course.lesson(name) for name in lessons]
-    files = learner.files(*chosen)
+    refuse_no_work(learner)
+    # A file that may be anything else than the lesson stays beside the stub.
+    files = {id: one for id, one in learner.files(*chosen).items() if one.meant or not one.ignored}
     for lesson in chosen:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
@@ -370,6 +397,7 @@ def show_solution(learner: Learner, console: Console, name: str, give_up: bool) 
         raise UsageError(tr(message, lesson=lesson.id))
     mine = learner.progress.of(lesson.id)
     if not (give_up or mine.complete or mine.gave_up_at):
+        refuse_no_work(learner)
         command = f"grade solution {lesson.id} --give-up"
         message = (
             "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
@@ -401,7 +429,13 @@ def solution_text(file: LessonFile | None, reference: str, tr: Catalogue, width:
     return Text("\n").join([*lines, Text()])
 
 
-list_command = learner_command("list", show_lessons)
+@functools.wraps(show_lessons)
+def page_lessons(learner: Learner, console: Console) -> None:
+    with paged(console, learner.tr):
+        show_lessons(learner, console)
+
+
+list_command = learner_command("list", page_lessons)
 next_command = learner_command("next", show_next)
 read_command = learner_command("read", show_readme)
 hint_command = learner_command("hint", show_hint)

@@ -103,9 +103,10 @@ class GradeMagic:
                 display(shown)  # type: ignore[no-untyped-call]
         except click.ClickException as error:
             wrong = misuse(error, magic_command, "%grade")
-            raise Refused(error_text(wrong, line) if wrong else error.format_message()) from None
+            said = error_text(wrong, line) if wrong else error.format_message()
+            raise Refused(as_magics(said)) from None
         except (GraderError, ValueError) as error:
-            raise Refused(error_text(error, line)) from None
+            raise Refused(as_magics(error_text(error, line))) from None
 
     def note_cell(self, info: Any) -> None:
         """Note what a cell defines, to find out later whether the notebook was saved since."""

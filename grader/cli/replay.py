@@ -236,7 +236,7 @@ def show_wrong(
     wrong: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Print the checks that were wrong, each with a command for it, ready to paste."""
-    tr = learner.tr
+    tr, lines = learner.tr, Lines(console, learner.tr)
     message = "{count} lessons had something wrong when they were graded last. Take one:"
     console.print(Text(tr(message, count=len(wrong))))
     for lesson, checks in wrong.items():
@@ -248,11 +248,11 @@ def show_wrong(
                 else ["--seed", str(request.seed)]
             )
             words = ["grade", "replay", clean(check), *seed, *request.options]
-            console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
+            lines.print_command(shlex.join(words))
         if (more := len(checks) - SHOWN) > 0:
             command = shlex.join(["grade", "replay", lesson, *request.options])
             rest = tr("… and {count} more: {command}", count=more, command=command)
-            console.print(Text(f"    {rest}", "dim"), soft_wrap=True)
+            lines.print_command(rest)
 
 
 def find_replay(course: Course, request: ReplayRequest) -> Replay:
@@ -307,11 +307,16 @@ def one_wrong_check(
 ) -> Replay | None:
     """Return the replay of the named check, or else of the only wrong one.
 
-    If none is wrong, the result names no check. If several are, list them and return None.
+    If none is wrong, the result names no check. If several are, list them and return None; if the
+    file could not be loaded, show why and return None.
     """
     if what.check is not None:
         return what
-    wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
+    result = grade_lesson(client, what.lesson, what.file, what.settings).result
+    if result.status is LessonStatus.INVALID:
+        show_whole(console, result, (), seed=what.settings.seed, tr=what.tr)
+        return None
+    wrong = wrong_checks(result)
     if len(wrong) > 1:
         show_choice(console, what, request, wrong)
         return None
@@ -388,7 +393,7 @@ def show_choice(
     for check in wrong:
         lines.show_check(check)
         words = ["grade", "replay", check.id, "--seed", str(what.settings.seed), *request.options]
-        console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
+        lines.print_command(shlex.join(words))
 
 
 def show_script(course: Course, request: ReplayRequest) -> ExitCode:
@@ -404,7 +409,9 @@ def show_script(course: Course, request: ReplayRequest) -> ExitCode:
     checks = outcome.result.checks if outcome else ()
     found = next((check for check in checks if check.id == what.check_id), None)
     if outcome is None or found is None or outcome.judged.script is None:
-        message = "{name} is not wrong with this seed: there is nothing to reproduce"
+        message = "There is no script for {name}. Its result:"
+        if found is None or found.outcome is Outcome.PASSED:
+            message = "{name} is not wrong with this seed: there is nothing to reproduce"
         errors.print(Text(what.tr(message, name=what.check_id or what.lesson.id), "yellow"))
         if outcome is not None:
             shown = (found,) if found else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,10 +96,14 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     )
 
 
-def refuse_wrong_folder(place: Path) -> None:
-    """Raise what ``wrong_folder`` returns, if anything."""
+def refuse_wrong_folder(place: Path, ids: Sequence[str] = ()) -> None:
+    """Raise what ``wrong_folder`` returns, if anything; with ``ids``, also an error if there is
+    neither a work folder nor one of these lessons.
+    """
     if error := wrong_folder(place):
         raise error
+    if ids and find_workspace(place) is None and not read_submission(place, ids):
+        raise nothing_in(place, ids)
 
 
 def wrong_folder(place: Path) -> UsageError | None:
@@ -176,7 +180,7 @@ def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
     return files
 
 
-def nothing_in(place: Path, ids: list[str]) -> UsageError:
+def nothing_in(place: Path, ids: Sequence[str]) -> UsageError:
     for file in read_submission(place, ids).values() if place.is_dir() else ():
         if file.ignored:
             return UsageError(file.template, **file.facts)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.control import Control
+from rich.padding import Padding
 from rich.segment import ControlType, Segment, SegmentLines
 from rich.text import Text
 
@@ -204,7 +205,7 @@ class WatchSession:
             "space and b scroll; a dot goes back to the result and to the next failure, a comma to"
             " the previous one"
         )
-        console.print(Text(f"     {scrolling}", "dim"))
+        console.print(Padding(Text(scrolling, "dim"), (0, 0, 0, 5), expand=False))
 
 
 class Content(NamedTuple):

@@ -375,7 +375,8 @@ def show_unchanged(
 ) -> None:
     """Ask whether the file is saved if no file that needs work is another than in the last run."""
     begun = [one for one in report.lessons if before.of(one.id).attempts and one.id in digests]
-    wrong = [one for one in begun if one.status is not LessonStatus.PASSED]
+    quiet = (LessonStatus.PASSED, LessonStatus.MISSING)
+    wrong = [one for one in begun if one.status not in quiet]
     if wrong and all(before.of(one.id).graded_file == digests[one.id] for one in wrong):
         message = "Nothing has changed since the last run: is {file} saved?"
         console.print(Text(learner.tr(message, file=wrong[0].file), "yellow"))

@@ -35,7 +35,7 @@ from grader.course.files import (
     open_zip,
     zip_files,
 )
-from grader.course.near_names import SUFFIXES, meant_by, meant_name
+from grader.course.near_names import SUFFIXES, may_hold_an_answer, meant_by, meant_name
 from grader.course.notebook import (
     MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -234,6 +234,10 @@ def _first_line_not_utf8(data: bytes) -> int:
 
 
 RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
+ANOTHER_NAME = "{folder} has no {name}. If your answer is in {other}, rename this file:\n{command}"
+OTHER_NAMES = (
+    "{folder} has no {name}. It has {others}: if your answer is in one of them, rename it to {name}"
+)
 MOST_OTHERS = 4
 """How many files of one name a note mentions."""
 
@@ -251,14 +255,15 @@ def read_submission(
 
     Of several files with one name, the least deep counts; two at the same depth are a problem that
     names both. In a folder, at most ``MAX_MEMBERS`` entries are looked at, the least deep first,
-    and a file with almost the name of a missing lesson is reported as that lesson, ignored, with
-    the command that renames it. Paths begin at ``place``, or with ``below``.
+    and a file with almost the name of a missing lesson, or in its folder, is reported as that
+    lesson, ignored, with the command that renames it. Paths begin at ``place``, or with ``below``.
     """
     names = lesson_names(lessons)
     if place.is_dir():
         entries = list(folder_files(place, most=MAX_MEMBERS))
         found = _chosen((entry.within(below) for entry in entries), names)
-        return _to_rename(place, entries, names, found, below) | found
+        meant = _to_rename(place, entries, names, found, below)
+        return _in_folders_of(place, entries, names, below) | meant | found
     if not place.is_file():
         message = (
             "{path} does not exist. Name a folder that holds your lessons, or make one: {command}"
@@ -279,17 +284,16 @@ def read_submission(
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     """Return why an existing file is not a lesson's, and what it has to be called."""
     own = PurePath(path).name
-    if meant := meant_name(own, names):
+    in_folder = f"{Path(path).resolve().parent.name}{PurePath(path).suffix}"
+    if meant := meant_name(own, names) or (in_folder if in_folder in names else None):
         return SubmissionError(RENAME, path=path, name=meant, command=renaming(path, meant))
     lessons = ", ".join(dict.fromkeys(names.values()))
     message = (
-        "{path} is not a folder, a zip or a lesson file; lesson files are named {file} or end in"
-        " .ipynb. Lessons:"
-        " {names}"
+        "{path} is not a folder, a zip or a lesson file. A lesson file has the name of its lesson,"
+        " such as {file} or {notebook}. Lessons: {names}"
     )
-    return SubmissionError(
-        message, path=path, file=f"{next(iter(names.values()))}.py", names=lessons
-    )
+    file, notebook, *_ = names
+    return SubmissionError(message, path=path, file=file, notebook=notebook, names=lessons)
 
 
 def _to_rename(
@@ -314,6 +318,32 @@ def _to_rename(
         facts = {"name": name, "command": renaming(writable(str(place / entry.path)), name)}
         file = LessonFile.wrong(names[name], path, RENAME, facts)
         files[names[name]] = replace(file, meant=name, ignored=True)
+    return files
+
+
+def _in_folders_of(
+    place: Path, entries: Iterable[FileEntry], names: dict[str, str], below: str
+) -> dict[str, LessonFile]:
+    """Return, for each lesson with a folder at ``place``, its files of other names, ignored."""
+    lessons, here = set(names.values()), place.resolve().name
+    inside: dict[str, list[FileEntry]] = {}
+    for entry in entries:
+        folder = PurePosixPath(entry.path).parent.as_posix()
+        lesson = here if folder == "." else folder
+        if lesson in lessons and entry.name.endswith(SUFFIXES) and may_hold_an_answer(entry.name):
+            inside.setdefault(lesson, []).append(entry)
+    files = {}
+    for lesson, others in inside.items():
+        first = others[0]
+        path, name = writable(first.within(below).path), f"{lesson}{PurePath(first.name).suffix}"
+        facts = {"folder": lesson, "name": name, "other": path}
+        if len(others) == 1:
+            command = renaming(writable(str(place / first.path)), name)
+            file = LessonFile.wrong(lesson, path, ANOTHER_NAME, {**facts, "command": command})
+        else:
+            shown = ", ".join(sorted(writable(one.name) for one in others)[:MOST_OTHERS])
+            file = LessonFile.wrong(lesson, path, OTHER_NAMES, {**facts, "others": shown})
+        files[lesson] = replace(file, ignored=True)
     return files
 
 
@@ -368,8 +398,8 @@ def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile
     if len(entries) > 1 and entries[1].depth == first.depth:
         path, other = writable(first.path), writable(entries[1].path)
         message = (
-            "two files claim to be this lesson: {path} and {other}. Keep one; a whole class is for"
-            " grade batch"
+            "two files claim to be this lesson: {path} and {other}. Keep one of them. To grade a"
+            " whole class, use grade batch"
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     others = tuple(writable(entry.path) for entry in entries[1:MOST_OTHERS])

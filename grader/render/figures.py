@@ -149,7 +149,7 @@ def _graphs(
 ) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
     """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
     alone = figure.actual is None
-    expected = tr("The graph of the question") if alone else tr("The graph, expected")
+    expected = tr("The graph that this question is about") if alone else tr("The graph, expected")
     mine = (tr("The graph, yours"), figure.actual, figure.actual_difference)
     for caption, picture, mark in (mine, (expected, figure.expected, figure.first_difference)):
         if picture is not None:

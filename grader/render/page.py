@@ -422,8 +422,8 @@ def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> s
     if not points:
         return ""
     if points == 1:
-        return tr("1 point waits for this check: it can come back with one fix")
-    sentence = "{points} points wait for this check: they can come back with one fix"
+        return tr("1 more point can be earned once this check passes")
+    sentence = "{points} more points can be earned once this check passes"
     return tr(sentence, points=f"{points:g}")
 
 

@@ -200,17 +200,21 @@ class Lines:
             return
         self.indented(why, below=below)
 
-    def show_check(self, check: CheckResult) -> None:
+    def show_check(self, check: CheckResult, note: str = "") -> None:
+        """Print a check's line, with a ``note`` after its title if there is room."""
         bonus = " " + self.tr("bonus") if check.bonus else ""
         scored = f"{points(check.points)} / {points(check.max_points)}{bonus}"
-        self.show_line(check.outcome, check.title, scored)
+        self.show_line(check.outcome, check.title, scored, note)
 
-    def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
+    def show_line(self, outcome: Outcome, title: str, scored: str, note: str = "") -> None:
         line = Table.grid(expand=True, padding=(0, 1))
         line.add_column(width=3, justify="right")
         line.add_column(ratio=1)
         line.add_column(justify="right")
-        line.add_row(Text(outcome.mark, outcome.color), Text(title), Text(scored, style="dim"))
+        said = Text.assemble(title, (f"  {note}" if note else "", "dim"))
+        if said.cell_len + cell_len(scored) + len("  ✘   ") > self.console.width:
+            said = Text(title)
+        line.add_row(Text(outcome.mark, outcome.color), said, Text(scored, style="dim"))
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
@@ -269,9 +273,15 @@ class Lines:
         for label, command in rows:
             line = " " * INDENT + set_cell_size(label, width) + command
             if cell_len(line) > self.console.width:
-                indentation = min(INDENT, max(0, self.console.width - cell_len(command)))
-                line = f"{' ' * INDENT}{label}\n{' ' * indentation}{command}"
+                self.console.print(Text(" " * INDENT + label, "dim"), soft_wrap=True)
+                self.print_command(command)
+                continue
             self.console.print(Text(line, "dim"), soft_wrap=True)
+
+    def print_command(self, command: str) -> None:
+        """Print a command in one line, indented as far as there is room."""
+        indentation = min(INDENT, max(0, self.console.width - cell_len(command)))
+        self.console.print(Text(" " * indentation + command, "dim"), soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,13 +306,13 @@ class Page(Lines):
             total.append(f"   {html}")
         run = tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed)
         self.console.print(total.append("   " + run, "dim"))
-        others = sum(
-            max(0, len(lesson.failures) - 1)
+        wrong = [
+            len(lesson.failures)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
-        )
-        if html and others:
-            count = others + 1
+        ]
+        if html and max(wrong, default=0) > 1:
+            count = sum(wrong)
             full = tr("{count} wrong checks are shown in full in {page}", count=count, page=html)
             self.console.print(Text(full, "dim"))
         if report.held_checks:
@@ -328,22 +338,23 @@ class Page(Lines):
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
         first = next(iter(lesson.failures), None)
-        shown = {self.brief(first, lesson)} if first else set()
+        shown: set[tuple[str, str, str] | None] = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:
                 continue
-            self.show_check(check)
+            brief = None if check is first or check.outcome.quiet else self.brief(check, lesson)
+            self.show_check(check, self.tr("same as above") if brief in shown else "")
             if check is first:
                 for part in self.details(check, lesson):
                     self.indented(part)
                 self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
-            elif not check.outcome.quiet and (brief := self.brief(check, lesson)) not in shown:
+            elif brief and brief not in shown:
                 shown.add(brief)
-                cause, line = brief
-                parts = [Text(cause, "red"), Text(line, "dim")]
-                self.indented(Text("\n").join(parts if line else parts[:1]))
+                cause, where, code = brief
+                parts = [Text(cause, "red"), located(where, code, self.width)]
+                self.indented(Text("\n").join(parts if where else parts[:1]))
             if check is not first:
                 self.show_points_waiting(check, lesson)
         if folded:
@@ -356,10 +367,12 @@ class Page(Lines):
         if sentence := points_waiting(check, lesson, self.tr):
             self.indented(Text(sentence, "yellow"))
 
-    def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
-        """Return the cause of a further failure and its line; each cause is explained once."""
-        where = place(lesson, check, self.tr) + "    " if check.source_line else ""
-        return clean(reason(check, self.tr)), clean(f"{where}{check.source_text or ''}")
+    def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str, str]:
+        """Return the cause of a further failure, its place and its line; each cause is explained
+        once.
+        """
+        where = place(lesson, check, self.tr) if check.source_line else ""
+        return clean(reason(check, self.tr)), clean(where), clean(check.source_text or "")
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
         """Print the lessons that have not been begun in one line."""
@@ -456,7 +469,7 @@ def lesson_table(
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(tr("lesson"), no_wrap=True)
-    table.add_column(tr("score"), no_wrap=True, justify="right")
+    table.add_column(tr("time/best"), no_wrap=True, justify="right")
     table.add_column(tr("what it is about"), overflow="fold")
     table.add_column(tr("waits for"), no_wrap=True)
     following = next_lesson(course, progress)
@@ -468,7 +481,8 @@ def lesson_table(
         stands, mine = standing(lesson, progress), progress.of(lesson.id)
         about = tr("{count} min", count=lesson.minutes) if lesson.minutes else ""
         scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else about
-        first, more = needs(lesson, progress)[:1], len(needs(lesson, progress)) - 1
+        waits_for = needs(lesson, progress) if stands is LessonState.WAITING else ()
+        first, more = waits_for[:1], len(waits_for) - 1
         notes = Text("".join(first) + (f" +{more}" if more > 0 else ""), "dim")
         mark, style = STANDINGS[stands]
         state = Text(mark, style)
@@ -490,7 +504,8 @@ def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
         text = "{complete} of 1 lesson complete"
     counted = tr(text, complete=so_far.complete, lessons=so_far.lessons)
     bonus = " " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""
-    return Text(f"{counted} · {points(so_far.score)} / {points(so_far.max_score)}{bonus}")
+    best = tr("best {points}", points=f"{points(so_far.score)} / {points(so_far.max_score)}")
+    return Text(f"{counted} · {best}{bonus}")
 
 
 def labelled(rows: list[tuple[str, str]]) -> Text:

@@ -153,7 +153,7 @@ def assert_entries(
     values = bill_of(*bill)
     for name in names:
         facts = {"key": repr(name), "keys": ", ".join(map(str, got)), "value": values[name]}
-        missing = "the key {key} is missing; the keys are: {keys}"
+        missing = "the key {key} is missing; your dictionary has: {keys}"
         assert_that(name in got, missing, facts=facts, **whole)
         entry = {"expected": {name: want[name]}, "actual": {name: got[name]}, "inputs": inputs}
         near = max(1e-5 * abs(want[name]), 1e-9)

@@ -256,7 +256,7 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
     [
         ("nowhere", r"nowhere does not exist\. .* your lessons, or make one: grade init my-work"),
         (".", r"has no lesson file .*, such as tiny\.py\. .* all lessons: grade init my-work"),
-        ("notes.txt", r"notes\.txt is not a folder, .* tiny\.py or end in \.ipynb\. Lessons: tiny"),
+        ("notes.txt", r"notes\.txt is not a folder, .* tiny\.py or tiny\.ipynb\. Lessons: tiny"),
     ],
 )
 def test_a_place_without_lessons_ends_with_2_and_a_remedy(
@@ -280,7 +280,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (["--colour"], "grade run has no option --colour. Did you mean --course?"),
+        (["--colour"], "grade has no option --colour. Did you mean --course?"),
         (["run", "--zzz"], "grade run has no option --zzz. For help: grade run --help"),
         (["run", "--seed", "-1"], "grade run: --seed takes a whole number from 0 to 4294967295."),
         (["run", "--seed", "many"], "--seed takes a whole number from 0"),
@@ -684,6 +684,35 @@ def test_an_unknown_option_is_answered_with_where_to_look(
     said = capsys.readouterr().err.replace("\n", " ")
     assert f"grade {name} has no option --no-such-option." in said
     assert f"grade {name} --help" in said
+
+
+@pytest.mark.parametrize("words", [["custom_sigmoid", "--verbos"], ["--verbos"]])
+def test_who_typed_no_command_is_not_told_of_one(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The help that is named is the one of grading."""
+    assert exit_code(*words, "--lang", "en") == ExitCode.USAGE
+    assert capsys.readouterr().err == (
+        "grade: grade has no option --verbos. For help: grade run --help\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["--lang", "en", "list"], "grade list --lang en"),
+        (["--no-html", "list", "--lang=en"], "grade list"),
+        (["custom_sigmoid", "hint", "--lang", "en"], "grade hint custom_sigmoid --lang en"),
+    ],
+)
+def test_a_command_after_others_is_said_to_come_first(
+    words: list[str], command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the options that it takes."""
+    assert exit_code(*words) == ExitCode.USAGE
+    name = command.split()[1]
+    said = f"grade: {name} is a command, so it comes first: {command}\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_console_without_our_letters_gets_others(grade: Grade, write_tiny: Write) -> None:

@@ -108,3 +108,23 @@ def test_nothing_runs_if_no_file_can_be_loaded(
     assert len(lesson["checks"]) > 1
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "could not be loaded" in page
+
+
+class Interrupted(NeverAsked):
+    """A host that is interrupted while it judges."""
+
+    judging = False
+
+    def judge(self, *_: object) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "Stopped: nothing"), ("ko", "중단했습니다.")])
+def test_ctrl_c_while_grading_is_one_line(lang: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").write_text("x = 1\n")
+    host: Any = Interrupted()
+    run = grade_here(host, tmp_path, "tiny", "--lang", lang, course=SMALL_COURSE)
+    assert (run.code, run.out) == (130, "")
+    assert run.err.startswith(said)
+    assert run.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.py"]

@@ -33,7 +33,7 @@ from grader.cli.learner import (
 from grader.cli.watch_screen import KEYS, Screen
 from grader.cli.workspace import Learner, in_language, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
-from grader.core.i18n import engine_catalogue, languages, load_catalogue
+from grader.core.i18n import Catalogue, engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
@@ -46,9 +46,10 @@ from grader.course.progress import (
 )
 from grader.course.stubs import runnable, without_markers
 from grader.course.submission import read_submission
+from grader.render.code import FOLDED as FOLDED_PART
 from grader.render.code import compare
 from grader.render.page import LearnerExtras, render_page
-from grader.render.terminal import make_console
+from grader.render.terminal import lesson_table, make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
@@ -156,6 +157,8 @@ def test_an_unchanged_file_that_needs_work_is_asked_about(
             write_tiny(work, text)
         told.append(asked in grade("tiny", "--no-repair")[1])
     assert told == [False, False, False, True, False, False, False]
+    (work / "tiny" / "tiny.py").rename(work / "tiny" / "renamed.py")
+    assert not any(asked in grade("tiny")[1] for _ in range(2))
     write_tiny(work, wrong)
     learner = Learner.at(small_course, Path(), "en")
     record(learner, graded(host, small_course, work), make_console())
@@ -244,12 +247,38 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
 def test_list_shows_where_one_stands(work: Path, grade: Grade) -> None:
     set_progress(work, LessonProgress(attempts=2, best=3.5))
     _, said = grade("list")
-    assert "◐ next tiny   3.5 / 10 Tiny" in said
+    assert "◐ next tiny    3.5 / 10 Tiny" in said
+    assert "0 of 1 lesson complete · best 3.5 / 10" in said
+    assert "best 3.5 / 10" in grade("next")[1]
     assert "any lesson can be graded at any time" in said  # what waits for another is not locked
     set_progress(work, FULL)
     _, said = grade("list")
-    assert "✔ tiny   10 / 10 Tiny" in said
-    assert "1 of 1 lesson complete · 10 / 10" in said
+    assert "✔ tiny     10 / 10 Tiny" in said
+    assert "1 of 1 lesson complete · best 10 / 10" in said
+
+
+def test_what_is_begun_or_complete_waits_for_nothing(work: Path, small_course: Course) -> None:
+    (tiny,) = small_course.lessons
+    later = replace(tiny, id="later", builds_on=("tiny",))
+    course = replace(small_course, lessons=(tiny, later))
+    for mine, waits in ((None, True), (LessonProgress(attempts=1), False), (FULL, False)):
+        console = Console(width=80)
+        progress = Progress({} if mine is None else {"later": mine})
+        with console.capture() as captured:
+            table = lesson_table(course, progress, here=set(), tr=Catalogue(), own=lambda _: str)
+            console.print(table)
+        row = next(line for line in captured.get().splitlines() if " later " in line)
+        assert row.rstrip().endswith("tiny") is waits, row
+
+
+def test_the_list_is_shown_a_screen_at_a_time(
+    work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paged: list[str] = []
+    monkeypatch.setattr("rich.pager.SystemPager.show", lambda _, text: paged.append(text))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    grade("list")
+    assert ["tiny" in text for text in paged] == [True]
 
 
 def test_next_says_what_to_read_to_write_and_to_type(
@@ -317,6 +346,22 @@ def test_next_from_inside_a_lessons_folder_is_the_same(
     assert grade("next") == from_above
 
 
+@pytest.mark.parametrize(
+    "words", [["next"], ["reset", "tiny"], ["hint"], ["solution", "tiny"], ["run", "tiny"]]
+)
+def test_in_a_folder_without_work_nothing_is_done_but_to_say_how_to_begin(
+    words: list[str], grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lesson's file is enough to work on."""
+    monkeypatch.chdir(tmp_path)
+    code, said = grade(*words)
+    assert code == ExitCode.USAGE
+    assert "To make a folder with all lessons: grade init my-work" in said.replace("\n", " ")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "tiny.py").write_text("x = 1\n")
+    assert "grade init" not in grade(*words, *(["--yes"] if words[0] == "reset" else []))[1]
+
+
 def test_next_after_the_last_lesson_is_the_end(work: Path, grade: Grade) -> None:
     set_progress(work, FULL)
     for lang, words in (
@@ -358,6 +403,22 @@ def test_a_step_that_is_asked_for_is_never_a_step_back(work: Path, grade: Grade)
     grade("hint", "tiny", "double", "--step", "2")
     grade("hint", "tiny", "double", "--step", "1")
     assert read_progress(work).of("tiny").hints == {"double": 2}
+
+
+def test_a_step_is_about_the_function_that_failed_last(work: Path, grade: Grade) -> None:
+    set_progress(work, LessonProgress(attempts=1, stuck_on="triple"))
+    said = grade("hint", "tiny", "--step", "3")[1]
+    assert said.startswith("triple  hint 3 of 3\n")
+    assert "double  hint" not in said
+
+
+@pytest.mark.parametrize(("progress", "option"), [(LessonProgress(), " --give-up"), (FULL, "")])
+def test_the_last_hint_names_the_command_that_shows_the_solution(
+    work: Path, grade: Grade, progress: LessonProgress, option: str
+) -> None:
+    set_progress(work, progress)
+    said = grade("hint", "tiny", "double", "--step", "3")[1]
+    assert f"The solution: grade solution tiny{option}\n" in said
 
 
 def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
@@ -694,7 +755,7 @@ def test_answers_are_left_out_until_asked_for() -> None:
 
 
 def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:
-    """Lines fit 80 columns, and there is no HTML and no answer."""
+    """Lines fit 80 columns, no code is broken, and there is no HTML and no answer."""
     course = load_course(find_course())
     for lesson in course.lessons:
         text = shown(course, tmp_path, lesson.id)
@@ -702,7 +763,11 @@ def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:
         assert "<details>" not in text
         assert "<summary>" not in text
         assert max(map(len, text.splitlines())) <= 80
-        if "<details>" in (lesson.folder / "README.md").read_text("utf-8"):
+        written = (lesson.folder / "README.md").read_text("utf-8")
+        listings = re.findall(r"^```\w*\n(.*?)^```", FOLDED_PART.sub("", written), re.M | re.S)
+        code = {line.strip() for listing in listings for line in listing.splitlines()}
+        assert code <= {line.strip() for line in text.splitlines()}
+        if "<details>" in written:
             assert f"grade read {lesson.id} --answers" in text
             assert len(shown(course, tmp_path, lesson.id, answers=True)) > len(text)
 
@@ -738,7 +803,7 @@ def test_a_folder_for_a_part_of_the_course_has_only_its_lessons(
     capsys.readouterr()
     show_lessons(learner, make_console())
     said = capsys.readouterr().out
-    assert "0 of 5 lessons complete · 0 / 50" in said
+    assert "0 of 5 lessons complete · best 0 / 50" in said
     assert [line.split()[0] for line in said.splitlines() if line.startswith("       ")][1:] == [
         group.id for group in learner.course.groups_here()
     ]

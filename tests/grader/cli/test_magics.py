@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 import pytest
 from browser import Browser
+from IPython.core.error import UsageError as Refused
 from nbclient import NotebookClient
 from nbformat import v4, writes
 
@@ -200,7 +201,7 @@ def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_p
     cell_outputs: dict[str, Any],
 ) -> None:
     """A command prints the same as on a terminal; its files are in the notebook's folder."""
-    assert "grade reset finite_difference" in printed(cell_outputs["%grade next --lang en"])
+    assert "with all lessons: %grade init" in printed(cell_outputs["%grade next --lang en"])
     assert "%load_ext grader" in printed(cell_outputs["%grade init work --notebook --lang en"])
 
 
@@ -424,6 +425,11 @@ def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> 
 def test_commands_in_messages_are_magics_and_other_words_are_not() -> None:
     told = as_magics("A nudge  grade hint x. To grade list and graded. %grade next, 'grade next'")
     assert told == "A nudge  %grade hint x. To %grade list and graded. %grade next, 'grade next'"
+
+
+def test_commands_in_errors_are_magics(magic: GradeMagic) -> None:
+    with pytest.raises(Refused, match="All lessons: %grade list"):
+        magic.grade("inplace --lang en")
 
 
 @pytest.mark.parametrize(

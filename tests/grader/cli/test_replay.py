@@ -382,7 +382,7 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     for check in ("double", "triple"):
         words = ["grade", "replay", f"tiny.{check}", "--seed", "1", *way, *options]
         assert words in [
-            shlex.split(line) for line in said.splitlines() if line.startswith("    grade")
+            shlex.split(line) for line in said.splitlines() if line.lstrip().startswith("grade")
         ]
     assert other == ""
 
@@ -440,6 +440,24 @@ def test_what_is_right_has_nothing_to_reproduce(tmp_path: Path, replayed: Replay
     code, out, err = replayed(place, "tiny.double", "--show")
     assert (code, out) == (ExitCode.OK, "")
     assert "tiny.double is not wrong with this seed" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "said"),
+    [
+        ("def double(x):\n    while True: pass\n", "tiny.double", "still running"),
+        (SQUARES, "tiny.gradient_of_double", "waits for: "),
+        ("def double(x)\n", "tiny", "SyntaxError"),
+    ],
+    ids=["out of time", "waiting", "not Python"],
+)
+def test_what_has_no_script_is_not_called_right(
+    text: str, target: str, said: str, tmp_path: Path, replayed: Replayed
+) -> None:
+    code, out, err = replayed(write_lesson(tmp_path / "work", text), target, "--show")
+    assert (code, out) == (ExitCode.NOT_FULL_MARKS, "")
+    assert said in err
+    assert "not wrong" not in err
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ which are refused.
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from in_process import exit_code
 
 from grader.cli.selection import Selection, select
 from grader.cli.workspace import keep, make_workspace
-from grader.core.errors import UsageError
+from grader.core.errors import ExitCode, UsageError
 from grader.core.messages import Settings
 from grader.course.course import Course
 from grader.course.progress import PROGRESS_FILE
@@ -103,7 +105,7 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(work: Path, small_cours
     ("words", "answer"),
     [
         (["../nobody/tiny.py"], "../nobody/tiny.py does not exist. Name a file, folder or zip"),
-        (["../bob/notes.txt"], "notes.txt is not a folder, a zip or a lesson file; lesson files"),
+        (["../bob/notes.txt"], "A lesson file has the name of its lesson, such as tiny.py or"),
         (
             ["../bob/Tiny (1).py"],
             "Tiny (1).py is not called tiny.py, so it was not graded. Rename it:\nmv",
@@ -126,6 +128,40 @@ def test_what_is_no_submission_is_told_with_why_and_what_to_do(
     with pytest.raises(UsageError) as raised:
         chosen(small_course, *words)
     assert answer in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "advice"),
+    [
+        (
+            ["mine.py"],
+            "tiny has no tiny.py. If your answer is in tiny/mine.py, rename this file:\nmv",
+        ),
+        (["mine.ipynb", "test_mine.py"], "tiny/mine.ipynb tiny/tiny.ipynb"),
+        (["a.py", "b.py"], "tiny has no tiny.py. It has a.py, b.py: if your answer is in one of"),
+    ],
+)
+def test_a_file_of_another_name_in_a_lessons_folder_is_named(
+    names: list[str], advice: str, work: Path, small_course: Course
+) -> None:
+    """As long as the lesson's own file is not there; it can be reset beside the others."""
+    for name in names:
+        (work / "tiny" / name).write_text("x = 1\n")
+    assert not chosen(small_course).files["tiny"].ignored
+    (work / "tiny" / "tiny.py").unlink()
+    assert advice in str(chosen(small_course, "tiny").files["tiny"].problem)
+    with pytest.raises(UsageError, match=re.escape(advice)):
+        chosen(small_course)
+    assert exit_code("reset", "tiny", "--course", small_course.root) == ExitCode.OK
+    assert not chosen(small_course).files["tiny"].ignored
+
+
+def test_a_typed_file_of_another_name_in_a_lessons_folder_is_renamed(
+    work: Path, small_course: Course
+) -> None:
+    (work / "tiny" / "mine.py").write_text("x = 1\n")
+    with pytest.raises(UsageError, match=r"mv tiny/mine\.py tiny/tiny\.py"):
+        chosen(small_course, "tiny/mine.py")
 
 
 def test_a_lesson_elsewhere_in_the_work_folder_is_said_to_be_there(

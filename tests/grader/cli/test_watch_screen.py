@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pexpect
@@ -22,7 +23,7 @@ from rich.text import Text
 
 import grader
 from grader.cli import watch_screen
-from grader.cli.watch_screen import Screen, WatchSession
+from grader.cli.watch_screen import KEYS, Screen, WatchSession
 from grader.cli.workspace import Learner, make_workspace
 from grader.core.errors import ExitCode
 from grader.core.i18n import engine_catalogue
@@ -215,6 +216,16 @@ def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines() -> Non
     picture.screen.keys = True
     picture.show("note " * 12)
     assert picture.seen().display[0].rstrip() == "line 0"
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_the_help_stays_beside_its_keys(lang: str) -> None:
+    console = Console(width=80, file=io.StringIO())
+    session: Any = SimpleNamespace(tr=engine_catalogue(lang))
+    WatchSession.explain(session, console)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) > len(KEYS) + 1
+    assert {line[:2] + line[3:5] for line in lines} == {" " * 4}
 
 
 def test_leaving_the_screen_clears_the_status_line() -> None:

@@ -512,7 +512,7 @@ def test_reports_show_figures(drawn_report: Report) -> None:
     assert 'style="' not in page
     text = io.StringIO()
     show_report(Console(file=text, width=80), drawn_report, html=None)
-    assert "The graph of the question" in text.getvalue()
+    assert "The graph that this question is about" in text.getvalue()
     assert "∂y[1]/∂x[1]" in text.getvalue()
     assert all(len(line) <= 80 for line in text.getvalue().splitlines())
 

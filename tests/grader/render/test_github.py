@@ -70,7 +70,7 @@ def test_an_annotation_says_how_many_points_wait_for_its_check() -> None:
     waiting = replace(check, id="slopes.later", outcome=Outcome.SKIPPED, needs=check.id)
     found = replace(found, lessons=(replace(lesson, checks=(check, waiting)),))
     (line,) = lines(found)
-    assert f"%0A{waiting.max_points:g} points wait for this check: they can come back" in line
+    assert f"%0A{waiting.max_points:g} more points can be earned once" in line
 
 
 def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -540,6 +542,32 @@ def test_a_process_that_ends_early_is_told(tmp_path: Path) -> None:
     path.write_text("import os; os._exit(7)", "utf-8")
     with pytest.raises(UsageError, match=r"ends\.py: the process ended \(7\)"):
         run_function(TraceRequest(str(path), "f"))
+
+
+def test_a_function_that_does_not_end_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.graph.LONGEST_SECONDS", 0.05)
+    path = tmp_path / "loops.py"
+    path.write_text("def f(x):\n    while True: pass\n", "utf-8")
+    with pytest.raises(UsageError, match=r"loops\.py: f still ran after 0\.05 s and was stopped"):
+        run_function(TraceRequest(str(path), "f"))
+
+
+@pytest.mark.posix
+def test_ctrl_c_ends_a_drawing_without_a_traceback(tmp_path: Path) -> None:
+    """The function's process is ended, too: else its output would not end."""
+    path = tmp_path / "loops.py"
+    path.write_text("def f(x):\n    print(1, flush=True)\n    while True: pass\n", "utf-8")
+    command = [sys.executable, "-m", "grader", "graph", f"{path}:f"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        os.killpg(running.pid, signal.SIGINT)
+        _, said = running.communicate()
+    assert running.returncode == 130
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("target", ["mine.py", ":f", "nothing.py:f"])

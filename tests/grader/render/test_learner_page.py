@@ -268,6 +268,18 @@ def test_a_lesson_links_to_its_readme_and_to_the_next_lesson(
     assert [one for one in browser.requests if not one.startswith("data:")] == [taught.as_uri()]
 
 
+def test_short_code_has_no_scrollbar_and_no_link_is_broken(browser: Browser, taught: Path) -> None:
+    """Whatever stands beside the links, such as the line of scores."""
+    tab = browser.open(taught, width=1200)
+    wide = "(all) => all.map((one) => one.scrollWidth > one.clientWidth)"
+    assert set(tab.locator(".source > pre.code:visible").evaluate_all(wide)) == {False}
+    link = tab.get_by_text("Read the lesson").first
+    lines = "(one) => new Set([...one.getClientRects()].map((rect) => rect.top)).size"
+    for width in range(400, 1200, 20):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert link.evaluate(lines) == 1, width
+
+
 def test_without_scripts_lessons_fold_and_links_lead_into_them(
     browser: Browser, taught: Path
 ) -> None:

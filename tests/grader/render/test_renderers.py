@@ -390,6 +390,29 @@ def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     assert where not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
 
+def test_every_failure_is_counted_of_however_many_lessons(shown: Shown) -> None:
+    """Of each lesson the first is in full here, which is no reason to leave it out."""
+    raised = (check(name, Outcome.ERROR) for name in ("one", "two"))
+    whole = report(lesson(NAMED, *raised), lesson(RAISED, id="more"), INVALID)
+    assert "4 wrong checks are shown in full" in shown(whole, html="report.html")
+
+
+def test_a_cause_that_was_told_is_pointed_to_where_the_line_has_room(shown: Shown) -> None:
+    again, long = replace(RAISED, id="tiny.again"), replace(RAISED, title="long " * 12)
+    lines = shown(report(lesson(RAISED, again, long))).splitlines()
+    assert ["same as above" in line for line in lines if "✘" in line] == [False, True, False]
+    assert sum("the gradient is wrong" in line for line in lines) == 1
+
+
+def test_the_line_of_a_further_failure_is_cut_not_broken(shown: Shown) -> None:
+    """It has a line of its own if it does not fit beside its place."""
+    for count in (30, 60, 90):
+        code = f"return {'x ' * count}"
+        other = replace(RAISED, source_text=code, message="another")
+        lines = shown(report(lesson(NAMED, other))).splitlines()
+        assert sum("x x" in line for line in lines) == 1, count
+
+
 def test_what_is_right_or_not_begun_needs_no_words(shown: Shown) -> None:
     assert shown(REPORTS["all right"]).split("\n")[:2] == ["tiny  2 / 2  2 right", ""]
     assert shown(REPORTS["stub"]).split("\n")[:2] == ["tiny  0 / 4  2 not started", ""]
@@ -617,7 +640,7 @@ CHAIN = [
     replace(WAITING, id="tiny.w2", title="second wait", max_points=5.0, needs="tiny.w1"),
     replace(WAITING, id="tiny.w3", title="third wait", message=f"waits for: {NAMED.title}"),
 ]
-WORTH = "{} wait for this check: they can come back with one fix"
+WORTH = "{} more points can be earned once this check passes"
 
 
 def test_a_shared_cause_is_explained_once() -> None:
@@ -658,13 +681,13 @@ def test_a_failure_says_how_many_points_wait_for_it(shown: Shown) -> None:
     bonus = replace(WAITING, id="tiny.w4", bonus=True, needs=NAMED.id)
     later = replace(WAITING, id="tiny.w5", max_points=1.0, needs="tiny.raising")
     found = lesson(NAMED, RAISED, *CHAIN, bonus, later)
-    one = "1 point waits for this check: it can come back with one fix"
+    one = "1 more point can be earned once this check passes"
     english = Catalogue()
     on_github = html.unescape(step_summary(report(found), english))
     for said in (shown(report(found)), render_page(report(found)), on_github):
-        assert [said.count(text) for text in (WORTH.format("5.25 points"), one)] == [1, 1]
+        assert [said.count(text) for text in (WORTH.format("5.25"), one)] == [1, 1]
     korean = points_waiting(NAMED, found, engine_catalogue("ko"))
-    assert "5.25점이 보류" in korean
+    assert "통과하면 5.25점을 더" in korean
     assert points_waiting(RIGHT, found, english) == ""
     fault = replace(FAULT, id=NAMED.id)
     assert points_waiting(fault, lesson(fault, *CHAIN), english) == ""

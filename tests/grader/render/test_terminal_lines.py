@@ -47,6 +47,15 @@ def test_a_command_that_does_not_fit_beside_its_label_has_a_line_of_its_own(widt
     assert lines == [*beside, "A nudge  grade hint x"]
 
 
+def test_a_listed_command_gives_up_its_indentation_before_it_is_broken() -> None:
+    console = Console(width=40, file=io.StringIO())
+    lines = Lines(console, Catalogue())
+    for count in (30, 38, 40):
+        lines.print_command("x" * count)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == f"    {'x' * 30}\n  {'x' * 38}\n{'x' * 40}\n"
+
+
 @pytest.mark.parametrize(
     ("line", "width", "pieces"),
     [
