@@ -95,18 +95,28 @@ def check(
     return declare
 
 
+def lent_name(function: Any) -> str:
+    """Return what a check's file gives as ``LENDS``, or ''. That is the name of a definition that
+    others use, of which the scenario ``lend`` lends them one without mistakes.
+    """
+    space: dict[str, Any] = getattr(function, "space", None) or function.__globals__
+    return str(space.get("LENDS", ""))
+
+
 def call_check(
-    function: Callable[..., object], *, student: object, reference: object, seed: int
+    function: Callable[..., object], *, student: Any, reference: object, seed: int
 ) -> None:
-    """Call a check with those of its fixtures that it asks for, without pytest; before it, what its
-    file defines as ``before_check(student, about)``.
+    """Call a check with those of its fixtures that it asks for, without pytest. Before that, the
+    student's other definitions get what the lesson ``LENDS``, or their own helper again.
     """
     draw = RandomInputs(seed)
     given = {"student": student, "reference": reference, "draw": draw}
-    before = getattr(function, "space", function.__globals__).get("before_check")
+    lent = lent_name(function)
     with running(student, draw):
-        if before is not None:
-            before(student, function.check.about)  # type: ignore[attr-defined]
+        if lent == function.check.about:  # type: ignore[attr-defined]
+            student.observe("give_back", lent)
+        elif lent:
+            student.observe("lend")
         function(**{name: given[name] for name in inspect.signature(function).parameters})
 
 
@@ -153,6 +163,7 @@ def place_of(item: pytest.Item) -> str:
 
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
     """Put each check after those that it needs, whichever file they are in, and bonus checks last.
+    What is lent is in a worker only when the checks about it are over.
 
     Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
     some checks are held back, and needing one of those is fine.
@@ -177,7 +188,11 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
                 )
         ordered.setdefault(item.name, item)
 
-    for item in sorted(items, key=lambda item: spec_of(item).bonus):
+    def order(item: pytest.Item) -> tuple[bool, bool]:
+        spec, lent = spec_of(item), lent_name(item.obj)  # type: ignore[attr-defined]
+        return bool(lent) and spec.about != lent, spec.bonus
+
+    for item in sorted(items, key=order):
         place(item)
     return list(ordered.values())
 

@@ -232,14 +232,19 @@ def around(student, path, x, held, once=False):
 # ------------------------------------------------------------------- one definition in another's
 
 
-def replaced_by(student, name, right):
-    """From now on, the student's definitions use ``right(own)`` under the name of one of them, or
-    with None their own again.
-    """
+def lend_in(student, name, right):
+    """From now on, the student's definitions use ``right(own)`` under the name of one of them."""
     names = vars(student)
     own = names.setdefault(f"_own_{name}", names.get(name))
     if own is not None:
-        setattr(student, name, own if right is None else right(own))
+        setattr(student, name, right(own))
+
+
+def give_back(student, name):
+    """From now on, the student's definitions use their own definition of this name."""
+    own = vars(student).get(f"_own_{name}")
+    if own is not None:
+        setattr(student, name, own)
 
 
 def function_class(own, forward, backward):

@@ -8,8 +8,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.worker.scenarios import (
     at,
     class_at,
+    lend_in,
     names_of_nodes,
-    replaced_by,
     seen_on_the_way,
     tensors_in,
     times,
@@ -28,10 +28,8 @@ def summed(gradient, shape):
     return gradient.reshape(shape)
 
 
-def exchange(student, right):
-    """From now on, the student's definitions use ``summed`` as sum_to where it can be called so,
-    or their own everywhere.
-    """
+def lend(student):
+    """From now on, the student's definitions use ``summed`` as sum_to where it can be called so."""
 
     def without(own):
         def either(*args, **kwargs):
@@ -42,7 +40,7 @@ def exchange(student, right):
 
         return either
 
-    replaced_by(student, "sum_to", without if right else None)
+    lend_in(student, "sum_to", without)
 
 
 class Names(TorchFunctionMode):

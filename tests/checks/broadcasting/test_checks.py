@@ -19,6 +19,8 @@ from grader.authoring import (
     under_test,
 )
 
+LENDS = "sum_to"
+"""Others use one without mistakes: a mistake in the student's has checks of its own."""
 Shape = tuple[int, ...]
 HERE = InCheck()
 NEAR = {torch.float64: {"rtol": 1e-5, "atol": 1e-5}, torch.float32: {"rtol": 1e-3, "atol": 1e-4}}
@@ -65,11 +67,6 @@ Affine = under_test(
     near=NEAR,
     messages=MESSAGES,
 )
-
-
-def before_check(student: Student, about: str) -> None:
-    """Let others use a right sum_to: a mistake in the student's has checks of its own."""
-    student.observe("exchange", right=about != "sum_to")
 
 
 def assert_own_work(student: Student, path: str, args: list[Any], v: Any = None) -> None:

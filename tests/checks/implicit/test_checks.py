@@ -21,14 +21,11 @@ from grader.authoring import (
     under_test,
 )
 
+LENDS = "FixedPoint"
+"""Others use one without mistakes: a mistake in the student's has checks of its own."""
 F32, F64 = torch.float32, torch.float64
 NEAR = {"rtol": 2e-3, "atol": 2e-3}
 """The tolerance of checks that ask for something else than digits."""
-
-
-def before_check(student: Student, about: str) -> None:
-    """Let others use a right FixedPoint: a mistake in the student's has checks of its own."""
-    student.observe("exchange", right=about != "FixedPoint")
 
 
 # -------------------------------------------------------------------------------------------- Solve

@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from grader.worker.scenarios import function_class, replaced_by
+from grader.worker.scenarios import function_class, lend_in
 
 
 def summed(ctx, x, dim):
@@ -24,7 +24,6 @@ def summed_back(ctx, grad_output):
     return grad_output.unsqueeze(ctx.dim) * (x - y).exp(), None
 
 
-def exchange(student, right):
-    """From now on, the other classes use a LogSumExp without mistakes, or the student's own."""
-    without = partial(function_class, forward=summed, backward=summed_back)
-    replaced_by(student, "LogSumExp", without if right else None)
+def lend(student):
+    """From now on, the other classes use a LogSumExp without mistakes."""
+    lend_in(student, "LogSumExp", partial(function_class, forward=summed, backward=summed_back))
