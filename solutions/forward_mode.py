@@ -184,7 +184,7 @@ class Cube(torch.autograd.Function):
     def setup_context(ctx, inputs: tuple, output: Tensor) -> None:
         """Save what backward and jvp need; inputs is the tuple (x,).
 
-        Save it with ctx.save_for_backward and ctx.save_for_forward.
+        Save x with ctx.save_for_backward and ctx.save_for_forward.
         """
         # solution
         ctx.save_for_backward(*inputs)

@@ -40,14 +40,14 @@ class Solve(Function):
 class FixedPoint(Function):
     """The fixed point of z = f(z, x), with a gradient for x.
 
-    f(z, x) has the shape of z; x may have another one. Each step from z to
-    f(z, x) at least halves the distance to the fixed point. No graph leads
-    through more than one call of f.
+    f(z, x) has the shape of z; x may have another one. From z0 on, each step
+    from z to f(z, x) at least halves (z - p).abs().max(), where p is the fixed
+    point. No graph may lead through more than one call of f.
     """
 
     @staticmethod
     def forward(ctx, f, z0: Tensor, x: Tensor) -> Tensor:
-        """Return the fixed point: repeat z = f(z, x), beginning with z0."""
+        """Return the fixed point: for example, repeat z = f(z, x) from z0."""
         # solution
         z = z0
         for _ in range(100):

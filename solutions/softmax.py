@@ -13,9 +13,9 @@ from torch.autograd import Function
 class LogSumExp(Function):
     """Compute log(sum(exp(x))) along one dimension of x.
 
-    x has one dimension or more, and at least one entry along dim, which may
-    be negative. Entries are from -10,000 to 10,000, or -inf. If all entries
-    along dim are -inf, the result is -inf, and their gradient is 0.
+    x has one dimension or more, and at least one entry along dim; dim itself
+    may be negative. Entries are from -10,000 to 10,000, or -inf. If all
+    entries along dim are -inf, the result is -inf, and their gradient is 0.
     """
 
     @staticmethod
@@ -51,8 +51,8 @@ class CrossEntropy(Function):
     """Compute the mean cross entropy of logits (N, C) and N class indices.
 
     A row counts if its target is not ignore_index; the mean is over these
-    rows, of which there is at least one. Logits are from -10,000 to 10,000;
-    those of classes other than the target may be -inf.
+    rows, of which there is at least one. Logits are from -10,000 to 10,000.
+    In a row that counts, they may be -inf at classes other than the target.
     """
 
     @staticmethod

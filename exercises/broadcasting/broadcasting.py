@@ -78,8 +78,8 @@ def einsum_gradients(
     """Bonus: return the gradients of torch.einsum(equation, a, b) with respect
     to a and b, as a tuple; gradient is that with respect to its result.
 
-    The equation looks like "ij,jk->ik": two operands and a result, none with
-    a letter twice. A letter that only one operand has may be missing in the
-    result.
+    The equation looks like "ij,jk->ik": two operands and a result. No letter
+    occurs twice within one of the three. A letter that only one operand has
+    may be missing in the result.
     """
     raise NotImplementedError

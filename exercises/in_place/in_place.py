@@ -16,8 +16,8 @@ def saves_input(op: Callable[[Tensor], Tensor], x: Tensor) -> bool:
     to in place, and False if it does not.
 
     op takes a tensor like x and returns a new one. It may consist of several
-    operations and use tensors that require grad. If its result has no graph,
-    return False.
+    operations and use tensors that require grad. If the result has no graph,
+    even for an input that requires grad, return False.
     """
     raise NotImplementedError
 
