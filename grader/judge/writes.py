@@ -44,10 +44,13 @@ def line_of_write(said: str, source: Source, about: str) -> int | None:
     if written is written_names and not CHANGED.search(said):
         return None
     functions = [one for one in inside if isinstance(one, ast.FunctionDef)]
-    named = [one for one in functions if one.name in words_of(said)] if len(functions) > 1 else []
-    places = [place for one in named or functions for place in writes_of(one, SHARING, written)]
-    meant = [place for place in places if place[0] in words_of(said)]
-    return min((line for _, line in meant or places), default=None)
+    words = words_of(said)
+    if len(functions) > 1:
+        functions = [one for one in functions if one.name in words] or functions
+    places = [place for one in functions for place in writes_of(one, SHARING, written)]
+    arguments = {one.arg for function in functions for one in arguments_of(function.args)}
+    meant = arguments & words or arguments
+    return min((line for name, line in places if name in meant), default=None)
 
 
 def words_of(said: str) -> set[str]:
