@@ -112,11 +112,15 @@ def exchanged(failure: Failure, student: Student, names: list[str], wanted: list
 
 
 def _outcome(student: Student, call: LastCall, order: list[int]) -> list[Any]:
-    """Return the result of a call with its arguments in another order, and their gradients."""
+    """Return the result of a call with its arguments in another order, and their gradients; of the
+    apply of a class, in the order in which its backward returns them.
+    """
     leaves = copies_of(call.args)
+    passed = [leaves[place] for place in order]
     with student.writing_allowed():
-        result = attrgetter(call.path)(student)(*(leaves[k] for k in order), **call.kwargs)
-    used = [one for one in leaves if isinstance(one, Tensor) and one.requires_grad]
+        result = attrgetter(call.path)(student)(*passed, **call.kwargs)
+    counted = passed if call.path.endswith(".apply") else leaves
+    used = [one for one in counted if isinstance(one, Tensor) and one.requires_grad]
     if not used or not isinstance(result, Tensor) or not result.requires_grad:
         return [bare_numbers(result)]
     gradients = torch.autograd.grad(result, used, torch.ones_like(result), allow_unused=True)

@@ -159,8 +159,8 @@ def common_ctx_not_first(failure: Failure, student: Student) -> Facts | None:
         mine = raising or (methods if cls.name == failure.about else [])
         for method in mine:
             names = positional(method)
-            if method.name in METHODS and "ctx" in names[1:] and names[:2] != ["self", "ctx"]:
-                wanted = ", ".join(["ctx", *(one for one in names if one not in ("ctx", "self"))])
+            if method.name in METHODS and "ctx" in names[1:] and names[0] not in ("cls", "self"):
+                wanted = ", ".join(["ctx", *(one for one in names if one != "ctx")])
                 facts = {"method": method.name, "line": method.lineno, "given": signature(method)}
                 return {**facts, "wanted": f"{method.name}({wanted})"}
     return None

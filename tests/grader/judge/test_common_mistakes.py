@@ -200,6 +200,7 @@ def test_ctx_behind_another_parameter() -> None:
         ("ctx, x, q", "ctx, grad_output", 9, None),
         ("ctx, x, q", "grad_output, ctx", 5, None),
         ("self, ctx, x, q", "ctx, grad_output", 5, None),
+        ("cls, ctx, x, q", "ctx, grad_output", 5, None),
     ):
         error.line = line
         source = FUNCTION.format(forward, backward)
@@ -237,6 +238,40 @@ def test_exchanged_parameters_where_the_value_is_wrong() -> None:
     assert name(lambda q, x: x / q**2, lambda x, q: x / q) is None
     assert name(lambda q, x: x / q, lambda x, q: x / q, source=stub) is None
     assert name(None, None, call=None) == ORDER
+
+
+def test_exchanged_parameters_of_forward() -> None:
+    """Its backward returns the gradients in the stub's order, so they are those of the others."""
+    solution = FUNCTION.format("ctx, x, q", "ctx, grad_output")
+    source = solution.replace("x, q)", "q, x)")
+    factors = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    call = LastCall("f.apply", factors, {}, grad=True)
+    functions: dict[str, Any] = {"mine": {"f": Exchanged}, "ours": {"f": Multiplied}}
+    known = {"solution": solution, "call": call, **functions}
+    assert named(WANTED + 1, WANTED, source=source, **known)[0] == ORDER
+    assert named(WANTED + 1, WANTED, source=solution, **known)[0] is None
+    functions["mine"] = {"f": Multiplied}
+    assert named(WANTED + 1, WANTED, source=source, **(known | functions))[0] is None
+
+
+class Multiplied(torch.autograd.Function):
+    """A product with the gradients of its factors."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x, q)
+        return x * q
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: torch.Tensor) -> Any:
+        x, q = ctx.saved_tensors
+        return grad_output * q, grad_output * x
+
+
+class Exchanged(Multiplied):
+    @staticmethod
+    def forward(ctx: Any, q: Any, x: Any) -> torch.Tensor:  # type: ignore[override]
+        return Multiplied.forward(ctx, x, q)
 
 
 BODY = "def f(x):\n    {}\n    return x\n"
