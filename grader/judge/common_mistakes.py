@@ -1,10 +1,10 @@
 """Recognize the mistakes that can occur in every lesson.
 
-``common_mistakes.toml`` has their texts, in the order in which they are tried, after a lesson's own
-rules. A mistake is recognized by the patterns that the file has for what torch or Python raises, or
-by the function of its name here. Each needs evidence: it compares the returned value with the
-expected one, knows the meaning of a message, or finds the one place in the code that has the
-measured effect. Without evidence, it names nothing.
+``common_mistakes.toml`` has their texts, in the order in which they are tried: ``PARAMETERS``
+before a lesson's own rules, the others after them. A mistake is recognized by the patterns that the
+file has for what torch or Python raises, or by the function of its name here. Each needs evidence:
+it compares the returned value with the expected one, knows the meaning of a message, or finds the
+one place in the code that has the measured effect. Without evidence, it names nothing.
 """
 
 from __future__ import annotations
