@@ -178,7 +178,7 @@ Assertions
 
     >>> assert_gradient(None, torch.ones(2))
     Traceback (most recent call last):
-    grader.core.errors.CheckFailure: no gradient came back (None)
+    grader.core.errors.CheckFailure: None came back where a gradient is promised
 
 ``assert_hands_on``       a function must return what another function of the student returns
 

@@ -4,6 +4,7 @@ counts on one line, times as ISO 8601, with an offset from UTC or in a class's t
 
 from __future__ import annotations
 
+import re
 import shlex
 import unicodedata
 from datetime import UTC, date, datetime
@@ -29,6 +30,20 @@ def _shown(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+WARNING = re.compile(
+    r"^\S[^\n]*?:\d+: (?P<said>\w*Warning: [^\n]*)(?:\n|\Z)(?:  [^\n]*(?:\n|\Z))?", re.MULTILINE
+)
+"""What Python writes for a warning: its place and text, then the line of code if it is known."""
+FIRST_SENTENCE = re.compile(r".+?[.!?](?=\s|\Z)|.+")
+
+
+def without_warnings(output: str) -> tuple[str, list[str]]:
+    """Return what a program printed, and the first sentence of each of its warnings."""
+    said = dict.fromkeys(match["said"] for match in WARNING.finditer(output))
+    sentences = (FIRST_SENTENCE.match(one) for one in said)
+    return WARNING.sub("", output), [one[0] for one in sentences if one]
 
 
 SHORTEST = 4

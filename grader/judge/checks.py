@@ -300,7 +300,11 @@ def assert_gradient(
     """Like ``assert_tensor``; None fails with the check's message, or as a missing gradient."""
     actual = fetch(actual)
     if actual is None:
-        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
+        said = (
+            "None came back where a gradient is promised"
+            if message == GRADIENT_IS_WRONG
+            else message
+        )
         fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)
 

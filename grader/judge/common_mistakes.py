@@ -1,10 +1,10 @@
 """Recognize the mistakes that can occur in every lesson.
 
-``common_mistakes.toml`` has their texts, in the order in which they are tried, after a lesson's own
-rules. A mistake is recognized by the patterns that the file has for what torch or Python raises, or
-by the function of its name here. Each needs evidence: it compares the returned value with the
-expected one, knows the meaning of a message, or finds the one place in the code that has the
-measured effect. Without evidence, it names nothing.
+``common_mistakes.toml`` has their texts, in the order in which they are tried: ``PARAMETERS``
+before a lesson's own rules, the others after them. A mistake is recognized by the patterns that the
+file has for what torch or Python raises, or by the function of its name here. Each needs evidence:
+it compares the returned value with the expected one, knows the meaning of a message, or finds the
+one place in the code that has the measured effect. Without evidence, it names nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,15 +26,17 @@ from grader.core.errors import StudentCodeError
 from grader.core.i18n import Catalogue, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
-from grader.course.source import Source, arguments_of
+from grader.course.source import DEFINING, Source
 from grader.judge import python_errors
 from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_of, same
 from grader.judge.exception_verdicts import WROTE, Facts
 from grader.judge.figures import copies_of
+from grader.judge.python_errors import is_inside, positional, signature
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import Student
+from grader.judge.writes import SHARING, SOMETIMES, assigned_names, writes_of
 from grader.worker.wire.values import Opaque
 
 MOST_DIMENSIONS = 4
@@ -44,6 +46,8 @@ more tolerant.
 """
 FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
 """Factors that count as evidence even for a single number."""
+NOTHING_CAME = "None came back where "
+"""How the messages of checks begin whose function should have returned something."""
 FEWEST = 2
 """As many elements of each kind, right and wrong, are evidence for a sign."""
 CAUSES_OF_NAN = (
@@ -53,14 +57,6 @@ CAUSES_OF_NAN = (
 CAUSES_OF_INFINITY = (
     "Look for an exp or a product that overflows, a division by 0, or a logarithm of 0."
 )
-SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
-"""Methods whose result shares memory with the tensor."""
-SOMETIMES = (*SHARING, *"contiguous double flatten float ravel reshape to type".split())
-"""The same, with the methods that return the tensor itself, or a view, only if nothing has to be
-converted or moved.
-"""
-SETTERS = ("requires_grad_", "detach_", "share_memory_")
-"""Methods that end in an underscore and leave the values as they are."""
 COPYING = ("reshape", "flatten", "contiguous")
 """Methods that copy a tensor only if its elements do not lie in order."""
 SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
@@ -72,9 +68,69 @@ GRADIENT_SHAPE = (
 )
 
 
+def common_parameters_in_another_order(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the parameters of the stub in another order, where the function raised, or where
+    its last call is right if the arguments are exchanged accordingly.
+    """
+    mine, ours = (
+        {one.name: one for one in functions_of(failure, by)} for by in (student, failure.reference)
+    )
+    for name in mine.keys() & ours.keys():
+        given, wanted = positional(mine[name]), positional(ours[name])
+        if given == wanted or sorted(given) != sorted(wanted):
+            continue
+        error = failure.error
+        caused = error and is_inside(error.line, mine[name])
+        if caused or (error is None and exchanged(failure, student, given, wanted)):
+            facts = {"line": mine[name].lineno, "given": signature(mine[name])}
+            return {**facts, "wanted": signature(ours[name])}
+    return None
+
+
+def functions_of(failure: Failure, student: Student) -> list[ast.FunctionDef]:
+    """Return the function that the check is about, or the methods of the class."""
+    node = definition(failure, student)
+    parts = node.body if isinstance(node, ast.ClassDef) else [node]
+    return [one for one in parts if isinstance(one, ast.FunctionDef)]
+
+
+def exchanged(failure: Failure, student: Student, names: list[str], wanted: list[str]) -> bool:
+    """Return whether the last call gives the reference's values and gradients if its arguments come
+    in the order of ``names``, and only then. Of a function without such a call, a wrong value is
+    evidence enough.
+    """
+    call, is_class = failure.call, isinstance(definition(failure, student), ast.ClassDef)
+    if call is None or call.path != failure.about + ".apply" * is_class:
+        return failure.expected is not None and not is_class
+    taken = [one for one in wanted if not is_class or one != "ctx"]
+    order = [taken.index(one) for one in names if one in taken]
+    if len(order) != len(call.args):
+        return False
+    ours = _outcome(failure.reference, call, sorted(order))
+    right = [close(ours, _outcome(student, call, places)) for places in (order, sorted(order))]
+    return right == [True, False]
+
+
+def _outcome(student: Student, call: LastCall, order: list[int]) -> list[Any]:
+    """Return the result of a call with its arguments in another order, and their gradients; of the
+    apply of a class, in the order in which its backward returns them.
+    """
+    leaves = copies_of(call.args)
+    passed = [leaves[place] for place in order]
+    with student.writing_allowed():
+        result = attrgetter(call.path)(student)(*passed, **call.kwargs)
+    counted = passed if call.path.endswith(".apply") else leaves
+    used = [one for one in counted if isinstance(one, Tensor) and one.requires_grad]
+    if not used or not isinstance(result, Tensor) or not result.requires_grad:
+        return [bare_numbers(result)]
+    gradients = torch.autograd.grad(result, used, torch.ones_like(result), allow_unused=True)
+    return [bare_numbers(0.0 if one is None else one) for one in (result, *gradients)]
+
+
 def common_no_return(failure: Failure, student: Student) -> Facts | None:
     """Recognize None from a function that returns no value, although the reference returns one."""
-    if failure.error is not None or failure.actual is not None or failure.expected is None:
+    wanted = failure.expected is not None or failure.message.startswith(NOTHING_CAME)
+    if failure.error is not None or failure.actual is not None or not wanted:
         return None
     mine, ours = (definition(failure, one) for one in (student, failure.reference))
     if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
@@ -85,7 +141,11 @@ def common_no_return(failure: Failure, student: Student) -> Facts | None:
         isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
         for one in ast.walk(mine)
     )
+    inner = [one for one in own_nodes(mine) if isinstance(one, ast.FunctionDef)]
+    returning = next((one.name for one in inner if gives_a_value(one)), None)
     printed = phrase(" (what it prints is not returned)") if prints else ""
+    if returning and not prints:
+        printed = phrase(" (the return inside {name} belongs to {name})", name=returning)
     return {"function": failure.about, "printed": printed}
 
 
@@ -104,8 +164,17 @@ def gives_a_value(node: ast.FunctionDef) -> bool:
     return any(
         isinstance(one, ast.Yield | ast.YieldFrom)
         or (isinstance(one, ast.Return) and ast.unparse(one) not in ("return", "return None"))
-        for one in ast.walk(node)
+        for one in own_nodes(node)
     )
+
+
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the nodes of a function's body, without those inside its functions and classes."""
+    todo: list[ast.AST] = [*function.body]
+    for node in todo:  # the list grows during the loop
+        yield node
+        if not isinstance(node, (*DEFINING, ast.Lambda)):
+            todo += ast.iter_child_nodes(node)
 
 
 def common_other_exception(failure: Failure, student: Student) -> Facts | None:
@@ -421,18 +490,6 @@ def _copying(value: ast.expr) -> str | None:
     return None
 
 
-def assigned_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each ``name = value``, also those of ``a, b = one, two``."""
-    for node in ast.walk(part):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                yield name, value
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                for target, value in zip(targets, values, strict=False):
-                    if isinstance(target, ast.Name):
-                        yield target.id, value
-
-
 def common_input_returned(failure: Failure, student: Student) -> Facts | None:
     """Recognize the values of exactly one input instead of the expected ones."""
     both = compared_tensors(failure)
@@ -518,64 +575,6 @@ def common_writes_into_argument(failure: Failure, student: Student) -> Facts | N
             one = len(places) == 1 or (sharing is SHARING and len(dict(places)) == 1)
             return {"name": name, "function": failure.about, "line": line} if one else None
     return None
-
-
-def writes_of(function: ast.FunctionDef, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yield the argument's name and the line for each write into an argument, or into a variable
-    that shares its memory because it was made by ``sharing`` methods.
-    """
-    shared = {one.arg: one.arg for one in arguments_of(function.args)}
-    own: set[str] = set()
-    for name, value in assigned_names(function):
-        source = shared_with(value, sharing)
-        if source in shared and name not in own:
-            shared.setdefault(name, shared[source])
-        else:  # it has memory of its own, at least on some paths
-            own.add(name)
-    for node in ast.walk(function):
-        for name, line in written_names(node, sharing):
-            if name in shared and name not in own:
-                yield shared[name], line
-
-
-def shared_with(value: ast.expr, sharing: Collection[str]) -> str | None:
-    """Return the variable that a value shares memory with, on one path of an if-else at least."""
-    match value:
-        case ast.Name(id=name):
-            return name
-        case ast.IfExp(body=one, orelse=other):
-            return shared_with(one, sharing) or shared_with(other, sharing)
-        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if (
-            attr in sharing or writes_in_place(attr)
-        ):
-            return shared_with(inner, sharing)
-        case ast.Attribute(value=inner, attr="data" | "T" | "mT"):
-            return shared_with(inner, sharing)
-        case ast.Subscript(value=inner, slice=ast.Slice() | ast.Constant()):
-            return shared_with(inner, sharing)
-    return None
-
-
-def writes_in_place(method: str) -> bool:
-    """Return whether a tensor method works in place, as a trailing underscore says: mul_, zero_."""
-    return method.endswith("_") and not method.startswith("_") and method not in SETTERS
-
-
-def written_names(node: ast.AST, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yield names that a node changes in place, and the line: x += …, x[…] = …, x.mul_(), out=x."""
-    targets: list[ast.expr] = []
-    match node:
-        case ast.AugAssign(target=ast.Subscript(value=target) | target):
-            targets = [target]
-        case ast.Assign(targets=assigned):
-            targets = [one.value for one in assigned if isinstance(one, ast.Subscript)]
-        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if writes_in_place(attr):
-            targets = [inner]
-        case ast.keyword(arg="out", value=value):
-            targets = [value]
-    for target in targets:
-        if (name := shared_with(target, sharing)) is not None:
-            yield name, target.lineno
 
 
 def common_swallowed_exception(failure: Failure, student: Student) -> Facts | None:
@@ -692,6 +691,12 @@ TEXTS = read_mistakes(Path(__file__).with_name("common_mistakes.toml"))
 RULES = globals() | vars(python_errors)
 COMMON = tuple(mistake_of(text, None if text.patterns else RULES[text.id]) for text in TEXTS)
 """The mistakes that every lesson recognizes, in the order in which they are tried."""
+PARAMETERS = tuple(
+    one
+    for one in COMMON
+    if one.id in ("common_ctx_not_first", "common_parameters_in_another_order")
+)
+"""Those tried before a lesson's own rules: exchanged arguments look like many other mistakes."""
 SEEN_IN_ERRORS = tuple(
     mistake
     for text, mistake in zip(TEXTS, COMMON, strict=True)

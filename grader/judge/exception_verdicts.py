@@ -7,6 +7,7 @@ That ends the check, and a new judge takes over after the submission.
 
 from __future__ import annotations
 
+import ast
 import shutil
 import sys
 import tempfile
@@ -129,6 +130,9 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
     return None
 
 
+MISSPELT = "{file} defines {near}, not {name}: spell the name as in the stub"
+
+
 def missing_name(error: MissingName, source: Source) -> CheckVerdict:
     """Judge a missing name; a name that is almost the same is probably the misspelt one."""
     facts = {
@@ -142,12 +146,16 @@ def missing_name(error: MissingName, source: Source) -> CheckVerdict:
             "{file} ends before line {line}, where {name} is: remove exit(), or what else ends it"
         )
         return CheckVerdict(Outcome.FAILED, template, facts | {"line": line}, line=line)
+    kind = ast.ClassDef if error.name[:1].isupper() else ast.FunctionDef
+    for node in source.tree.body:
+        if isinstance(node, kind) and node.name.lower() == error.name.lower():
+            facts["near"] = node.name
+            return CheckVerdict(Outcome.FAILED, MISSPELT, facts, line=node.lineno)
     # A stub may have both sigmoid and Sigmoid: a file with one of them has not misspelt the other.
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
-        template = "{file} defines {near}, not {name}: spell the name as in the stub"
-        return CheckVerdict(Outcome.FAILED, template, facts | {"near": near[0]})
+        return CheckVerdict(Outcome.FAILED, MISSPELT, facts | {"near": near[0]})
     return CheckVerdict(
         Outcome.FAILED, "{file} does not define {name}; it defines {present}", facts
     )

@@ -27,8 +27,8 @@ from grader.judge.exception_verdicts import CheckVerdict
 from grader.worker.wire.values import Opaque
 
 OPEN_FACTS = frozenset(
-    "causes count digits dtype function kinds line method name printed shape total type wanted"
-    " what".split()
+    "causes count digits dtype function given kinds line method name near printed shape total type"
+    " wanted what".split()
 )
 """The facts of the engine's own rules that are no values."""
 METHOD = re.compile(r"\.(?:apply|forward|backward)$")

@@ -7,6 +7,7 @@ have their texts in ``common_mistakes.toml``.
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import sys
 from difflib import SequenceMatcher, get_close_matches
@@ -14,10 +15,11 @@ from difflib import SequenceMatcher, get_close_matches
 import torch
 
 from grader.core.i18n import phrase
-from grader.course.source import Source
+from grader.course.source import Function, Source, arguments_of
 from grader.judge.diagnosis import Failure, groups_in_error
 from grader.judge.exception_verdicts import Facts
 from grader.judge.remote.session import Student
+from grader.judge.writes import SOMETIMES, written_names
 
 UNDEFINED = r"name '(?P<name>\w+)' is not defined"
 NO_VALUE = (UNDEFINED, r"cannot access local variable '(?P<name>\w+)'")
@@ -33,6 +35,17 @@ IN_TORCH = (
 NO_METHOD = r"You must implement (the|either the) (?P<near>forward|backward)"
 METHODS = frozenset({"forward", "backward", "setup_context", "jvp", "vjp", "vmap"})
 """The methods of a Function that torch calls."""
+CALL_OF = (
+    r"(?<![\w.<>])(?P<name>\w+)\(\) takes (?:from \d+ to )?\d+ positional arguments? but",
+    r"(?<![\w.<>])(?P<name>\w+)\(\) missing \d+ required positional arguments?",
+)
+"""What Python says about a call of a plain function with too many or too few arguments."""
+NO_ATTRIBUTE = r"(?:'(?:function|type)' object|type object '\w+') has no attribute '(?P<name>\w+)'"
+ON_LEAF = "a leaf Variable that requires grad is being used in an in-place operation"
+NOT_SAVED = (
+    r"save_for_backward can only save variables, but argument (?P<count>\d+)"
+    r" is of type (?P<type>\w+)"
+)
 NO_MODULE = r"No module named '(?P<name>\w+)"
 IMPORTS = {
     **dict.fromkeys(("copy", "functools", "itertools", "math", "operator", "random"), ""),
@@ -54,6 +67,7 @@ CONSTANTS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"}
 OF_CTX = ("save_for_backward", "saved_tensors", "needs_input_grad", "mark_dirty")
 OTHERWISE = {"e": "math.e", "pi": "math.pi"} | {name: f"ctx.{name}" for name in OF_CTX}
 WORDS_OF_DEBUGGERS = ("breakpoint", "set_trace")
+EXITS = ("exit", "quit", "SystemExit")
 INSTALLED = ("torch", "numpy")
 
 
@@ -119,6 +133,57 @@ def common_method_misspelt(failure: Failure, student: Student) -> Facts | None:
     return {**found, "name": near[0], "line": methods[near[0]]} if near else None
 
 
+def common_outside_of_class(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a Function whose forward or backward is not among the statements of a class."""
+    found = groups_in_error(failure, [NO_METHOD])
+    nodes = student.source.nodes if found else []
+    members = {id(one) for node in nodes if isinstance(node, ast.ClassDef) for one in node.body}
+    outside = [
+        node
+        for node in nodes
+        if isinstance(node, ast.FunctionDef) and id(node) not in members and found
+        if node.name == found["near"] and node.name not in failure.reference.source.definitions
+    ]
+    return {"method": outside[0].name, "line": outside[0].lineno} if outside else None
+
+
+def common_ctx_not_first(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a method that has ctx behind other parameters, from what its body raises, or from
+    an exception that no line of another method of the class raised.
+    """
+    error = failure.error
+    classes = [one for one in student.source.tree.body if isinstance(one, ast.ClassDef)]
+    for cls in classes if error else ():
+        methods = [one for one in cls.body if isinstance(one, ast.FunctionDef)]
+        raising = [one for one in methods if error and is_inside(error.line, one)]
+        mine = raising or (methods if cls.name == failure.about else [])
+        for method in mine:
+            names = positional(method)
+            if method.name in METHODS and "ctx" in names[1:] and names[0] not in ("cls", "self"):
+                wanted = ", ".join(["ctx", *(one for one in names if one != "ctx")])
+                facts = {"method": method.name, "line": method.lineno, "given": signature(method)}
+                return {**facts, "wanted": f"{method.name}({wanted})"}
+    return None
+
+
+def positional(function: Function) -> list[str]:
+    """Return the names of the parameters to which a call assigns by position."""
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+
+
+def signature(function: Function) -> str:
+    """Return a function's name and parameters without annotations: ``f(x, dim=0)``."""
+    parameters = copy.deepcopy(function.args)
+    for one in arguments_of(parameters):
+        one.annotation = None
+    return f"{function.name}({ast.unparse(parameters)})"
+
+
+def is_inside(line: int | None, node: ast.stmt) -> bool:
+    """Return whether a line belongs to a statement."""
+    return line is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
 def nearest(name: str) -> str | None:
     """Return the public name of torch that is most like another; of the same length if possible,
     because most slips are a wrong letter.
@@ -141,14 +206,19 @@ def common_module_misspelt(failure: Failure, student: Student) -> Facts | None:
 
 
 def common_debugger(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a debugger that nobody can type into, and find the line that starts it."""
-    if not failure.raised("BdbQuit"):
-        return None
+    """Recognize a debugger that nobody can type into, and find the line that starts it. At the end
+    of its input, it ends the program, as a call of exit does.
+    """
+    nodes = student.source.nodes
     lines = {
         node.lineno
-        for node in student.source.nodes
+        for node in nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(WORDS_OF_DEBUGGERS)
     }
+    names = (getattr(node, "id", getattr(node, "attr", "")) for node in nodes)
+    ended = failure.raised("SystemExit") and lines and not any(one in EXITS for one in names)
+    if not ended and not failure.raised("BdbQuit"):
+        return None
     return {"line": lines.pop()} if len(lines) == 1 else {}
 
 
@@ -165,6 +235,65 @@ def common_self_in_static_method(failure: Failure, student: Student) -> Facts | 
             and [one.arg for one in node.args.args[:2]] == ["self", "ctx"]
         ):
             return {"method": node.name, "line": node.lineno}
+    return None
+
+
+def common_other_parameters(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that a check, not the student's code, calls a function with as many arguments as
+    the task's has parameters, and the student's has others.
+    """
+    found, error = groups_in_error(failure, CALL_OF), failure.error
+    mine, ours = (one.source.definitions.get(failure.about) for one in (student, failure.reference))
+    if not found or found["name"] != failure.about or (error and error.line is not None):
+        return None
+    if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
+        return None
+    if positional(mine) == positional(ours):
+        return None
+    return {"line": mine.lineno, "given": signature(mine), "wanted": signature(ours)}
+
+
+def common_inplace_on_leaf(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a write into a leaf while torch records; name the leaf if the line shows it."""
+    error = failure.error
+    if error is None or not failure.raised(ON_LEAF):
+        return None
+    written = {
+        name
+        for node in student.source.nodes
+        for name, line in written_names(node, SOMETIMES)
+        if line == error.line
+    }
+    return {"name": written.pop() if len(written) == 1 else phrase("The tensor")}
+
+
+def common_not_saved(failure: Failure, student: Student) -> Facts | None:
+    """Recognize anything but tensors in save_for_backward; torch raises after
+    forward, so the line is that of the only call.
+    """
+    found = groups_in_error(failure, [NOT_SAVED])
+    if found is None:
+        return None
+    lines = {
+        node.lineno
+        for node in student.source.nodes
+        if isinstance(node, ast.Attribute) and node.attr == "save_for_backward"
+    }
+    place = {"line": lines.pop()} if len(lines) == 1 else {}
+    return {"type": found["type"], "count": int(found["count"]) + 1, **place}
+
+
+def common_other_case(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a function in place of the class that has the same name in other letters."""
+    found, error = groups_in_error(failure, [NO_ATTRIBUTE]), failure.error
+    for node in student.source.nodes if found else ():
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr, lineno=line) if (
+                found and error and attr == found["name"] and line == error.line
+            ):
+                for other in student.source.definitions:
+                    if other.lower() == name.lower() and other != name:
+                        return {"name": name, "near": other, "method": attr}
     return None
 
 

@@ -28,7 +28,7 @@ from grader.course.course import Lesson, check_names
 from grader.course.lesson_texts import Promise, read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
-from grader.judge.common_mistakes import COMMON
+from grader.judge.common_mistakes import COMMON, PARAMETERS
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
     Diagnosis,
@@ -47,6 +47,7 @@ from grader.judge.open_evidence import open_message
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 from grader.judge.rule_keys import lesson_mistakes
+from grader.judge.writes import OF_CTX, line_of_write
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
@@ -69,8 +70,9 @@ class Results:
         to_paste = snippet_for(run, verdict)
         described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
-        line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
-        if failed and is_unsure(line, spec, source, check.traffic):
+        sure = line_of_culprit(verdict, diagnosis, spec, source)
+        line = sure or line_of(verdict, spec, source)
+        if failed and not sure and is_unsure(line, spec, source, check.traffic):
             run.unsure_of_line.add(check.id)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
@@ -132,7 +134,8 @@ class Results:
             return None, None
         failure = Failure.of(run.check, verdict, self.reference)
         trouble = None
-        for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
+        ways = (("engine", PARAMETERS), ("rule", self.mistakes), ("engine", COMMON))
+        for way, mistakes in ways:
             if way not in run.naming_off:
                 found, problem = diagnose(mistakes, failure, run.student, run.tr)
                 trouble = trouble or problem
@@ -193,6 +196,24 @@ def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Fact
             shown["requires_grad"] = False
         described[tr.known(name)] = shown
     return described
+
+
+def line_of_culprit(
+    verdict: CheckVerdict, diagnosis: Diagnosis | None, spec: CheckSpec, source: Source
+) -> int | None:
+    """Return the line that the diagnosis names, that raised, or that writes what the message, the
+    mistake's name or its evidence says.
+    """
+    if diagnosis and diagnosis.line:
+        return diagnosis.line
+    if isinstance(verdict.line, int) or verdict.outcome is not Outcome.FAILED:
+        return verdict.line
+    said = fill_text(verdict.message, {**verdict.inputs, **verdict.facts}, Catalogue())
+    if diagnosis:
+        shown = OF_CTX.findall(diagnosis.evidence)
+        facts = (f"ctx.{one}" for one in shown if f"ctx.{one}" not in diagnosis.template)
+        said = " ".join([said, diagnosis.id, *facts])
+    return line_of_write(said, source, spec.about)
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:

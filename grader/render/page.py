@@ -37,7 +37,7 @@ from grader.core.report import (
     add_up,
 )
 from grader.core.scoring import lesson_score
-from grader.core.text import clean, text, values_text
+from grader.core.text import clean, text, values_text, without_warnings
 from grader.course.progress import LessonProgress, MistakeRecord
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
 from grader.render.figures import cards, panels
@@ -124,6 +124,7 @@ def environment() -> jinja2.Environment:
         "signed": lambda number: f"{number:+g}",
         "guarantee": lambda name, tr: tr(GUARANTEES.get(name, name)),
         "limitations_in": host_limitations,
+        "printed": lambda output: without_warnings(output)[0].strip(),
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
     }

@@ -25,7 +25,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.scoring import FULL_LESSON
-from grader.core.text import clean, text, values_text
+from grader.core.text import clean, text, values_text, without_warnings
 from grader.course.course import Course, Lesson
 from grader.course.progress import (
     Achievement,
@@ -247,18 +247,21 @@ class Lines:
             yield Text.assemble((tr("called with") + "  ", "dim"), "   ".join(given))
         for figure in check.figures:
             yield from figure_lines(figure, tr, self.width, whole=self.whole)
-        if check.output:
-            nothing = check.expected is not None and text(check.actual) == "None"
-            label = tr("It printed, which returns nothing") if nothing else tr("It printed")
-            yield Text.assemble((label + "  ", "dim"), clean(self.first_lines(check.output)))
+        printed, warned = without_warnings(check.output)
+        if printed.strip():
+            yield Text.assemble((tr("It printed") + "  ", "dim"), clean(self.first_lines(printed)))
+        for warning in warned:
+            yield Text.assemble((tr("It warned") + "  ", "dim"), clean(warning))
 
     def first_lines(self, output: str) -> str:
         lines = output.strip().splitlines()
         if self.whole:
             return "\n".join(lines)
-        more = len(lines) - PRINTED_LINES
-        rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 0 else ""
-        return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
+        shown, more = lines[:PRINTED_LINES], len(lines) - PRINTED_LINES
+        if more == 1:  # it takes no more room than what would stand for it
+            shown = lines
+        rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 1 else ""
+        return "\n".join(line[:PRINTED_COLUMNS] for line in shown) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         if check.outcome not in (Outcome.PASSED, Outcome.GRADER_ERROR):

@@ -313,20 +313,33 @@ def report_on(
 
 
 UNLOCATED = (None, "engine", "example")
+WRONG_HEADERS = frozenset(
+    f"common_{name}"
+    for name in (
+        "ctx_not_first",
+        "parameters_in_another_order",
+        "outside_of_class",
+        "self_in_static_method",
+        "other_parameters",
+    )
+)
+"""The engine's mistakes that stand in the header of a function: its body may be right."""
 
 
 def unlocated(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
     """Return the ids of the failed checks that no rule of the lesson explains, by function.
 
     A name from the engine or from an example is not an explanation here, because it does not show
-    which expression is wrong. Functions with a failure without any name come first, because the
-    time for the search is limited.
+    which expression is wrong; but no expression is if the header is. Functions with a failure
+    without any name come first, because the time for the search is limited.
     """
     found: dict[str, list[CheckResult]] = {}
     if lesson.status is LessonStatus.INVALID:
         return {}
+    explained = {one.function for one in lesson.checks if one.diagnosis in WRONG_HEADERS}
     for check in lesson.checks:
-        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by in UNLOCATED:
+        wrong = check.outcome in (Outcome.FAILED, Outcome.ERROR)
+        if wrong and check.diagnosed_by in UNLOCATED and check.function not in explained:
             found.setdefault(check.function, []).append(check)
     named_last = sorted(found, key=lambda name: all(one.diagnosed_by for one in found[name]))
     return {name: tuple(one.id for one in found[name]) for name in named_last}

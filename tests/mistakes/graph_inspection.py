@@ -10,7 +10,7 @@ PREDICTED_GRADIENT: float = 40.0
 PREDICTED_GRADIENT: float = 28.0
 
 
-# %% common_argument_count
+# %% common_other_parameters
 # The walk of the notes, which is to be started with a node and a level.
 def walk(grad_fn, level):
     entries = [(level, type(grad_fn).__name__)]
@@ -20,7 +20,7 @@ def walk(grad_fn, level):
     return entries
 
 
-# %% common_argument_count
+# %% common_other_parameters
 # No parameter at all: x is made inside.
 import torch
 

@@ -52,7 +52,12 @@ from grader.judge.remote.proxies import (
     objects_in,
 )
 from grader.judge.remote.scenarios import scenario_with_definitions, watched_words
-from grader.judge.remote.workers import WorkerProcess, WorkerSource, lines_where_it_is
+from grader.judge.remote.workers import (
+    WorkerProcess,
+    WorkerSource,
+    lines_where_it_is,
+    without_stack,
+)
 from grader.worker.wire import messages
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Bytes, Frame, encode, framed
@@ -156,6 +161,7 @@ class StudentSession:
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = self._printed_before = ""
+        self._asked_where = False
         self._warned = ""
         """What the worker is to do about warnings, which Python shows once: ``keep`` those that it
         has shown so far in mind, or ``restore`` that state.
@@ -284,7 +290,8 @@ class StudentSession:
             self._worker.channel.settle()
             self._printed += self._worker.channel.output.take()
         text, self._printed = self._printed, ""
-        return text
+        asked, self._asked_where = self._asked_where, False
+        return without_stack(text) if asked else text
 
     @contextlib.contextmanager
     def off_the_clock(self) -> Iterator[None]:
@@ -792,6 +799,7 @@ class StudentSession:
         innermost first.
         """
         self._printed += worker.channel.output.take()
+        self._asked_where = True
         lines, printed = lines_where_it_is(worker, self.source.filename)
         self._printed += printed
         return [line for line in lines if self.source.line(line)]

@@ -235,10 +235,23 @@ STACK = re.compile(
 """What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1). Each line is read
 once, whatever a student's code prints.
 """
+PIECE_OF_STACK = re.compile(
+    r"(?:Stack|Current thread 0x[^\n]{1,99}) \(most recent call first\):\n"
+    r'|^  File "[^"\n]*", line \d+ in [^\n]*(?:\n|\Z)|^  (?:\.\.\.\n|File "[^"\n]*\Z)',
+    re.MULTILINE,
+)
+"""A line of a stack, which may arrive in pieces if the machine is busy. Tracebacks differ: they
+have a comma before ``in``.
+"""
 STACK_SECONDS = 1.0
 """How long a worker may take to write its stack. On a busy machine it may wait for a processor."""
 LONGEST = 1 << 16
 """How many characters of the first and of the last output are kept meanwhile."""
+
+
+def without_stack(output: str) -> str:
+    """Return output without what a worker wrote because it was asked where it is."""
+    return PIECE_OF_STACK.sub("", output)
 
 
 def lines_where_it_is(worker: WorkerProcess, filename: str) -> tuple[list[int], str]:

@@ -68,7 +68,7 @@ SLIPS = {
         "custom_sigmoid",
         APPLY,
         "print(Sigmoid.apply(x))",
-        ("sigmoid ends without returning a value", "It printed, which returns nothing"),
+        ("sigmoid ends without returning a value", "It printed"),
         "def sigmoid(x: Tensor) -> Tensor:",
     ),
     "forgotten grad_output": Slip(

@@ -18,6 +18,7 @@ from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.session import NotStarted
+from grader.judge.remote.workers import without_stack
 from grader.worker.process import Sent
 from grader.worker.wire.messages import Request
 from grader.worker.wire.program import program
@@ -499,6 +500,19 @@ def test_a_flood_that_looks_like_a_stack_is_searched_in_linear_time(remote: Stud
         student.f()
     assert lost.value.outcome == "timeout"
     assert student.g() == 7
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_stack_that_arrives_in_pieces_is_not_output(first: int) -> None:
+    """The first lines were read with the stack, the others came later; tracebacks stay."""
+    trace = 'Traceback (most recent call last):\n  File "f.py", line 2, in f\n'
+    stack = (
+        "Stack (most recent call first):\n",
+        '  File "f.py", line 3 in f\n',
+        '  File "/somewhere/serving.py", line 210 in serve\n',
+        '  File "/somewhere/serv',
+    )
+    assert without_stack("".join(["n = 1\n", trace, *stack[first:]])) == f"n = 1\n{trace}"
 
 
 def test_a_slow_function_is_not_taken_for_another_that_hung(remote: Students) -> None:

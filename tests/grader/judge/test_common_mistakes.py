@@ -25,7 +25,9 @@ from grader.judge import common_mistakes
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
 from grader.judge.exception_verdicts import WROTE
+from grader.judge.python_errors import ON_LEAF
 from grader.judge.remote.proxies import LastCall
+from grader.judge.writes import line_of_write
 from grader.worker.wire.values import Opaque
 
 WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)
@@ -166,8 +168,165 @@ def test_nothing_is_returned() -> None:
     assert named(None, WANTED, source="def f(x):\n    if x:\n        return x\n")[0] is None
     twice = "def f(x):\n    return x\ndef f(x):\n    y = x\nf = g(f)\n"  # the last one counts
     assert named(None, WANTED, source=twice)[0] == found
+    inner = "def f(x):\n    def g(z):\n        return 3 / z\n    {}\n"
+    found_inside, words = named(None, WANTED, source=inner.format("g(x)"))
+    assert (found_inside, "the return inside g belongs to g" in words) == (found, True)
+    assert named(None, WANTED, source=inner.format("return g(x)"))[0] is None
+    tuple_came = "None came back where a tuple is promised: is there a return?"
+    assert named(message=tuple_came, source="def f(x):\n    x / 2\n")[0] == found
     silent = "def f(x):\n    x.sum().backward()\n"  # where None is the gradient, not the result
     assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
+
+
+FUNCTION = """
+class f(Function):
+    @staticmethod
+    def forward({}):
+        ctx.save_for_backward(x)
+        return x / q
+    @staticmethod
+    def backward({}):
+        return ctx.saved_tensors
+"""
+ORDER = "common_parameters_in_another_order"
+
+
+def test_ctx_behind_another_parameter() -> None:
+    """The method is named whose body raises; if none of them raised, whichever it is."""
+    error = StudentCodeError("AttributeError", "no attribute 'saved_tensors'", line=9)
+    for forward, backward, line, name in (
+        ("ctx, x, q", "grad_output, ctx", 9, "common_ctx_not_first"),
+        ("ctx, x, q", "grad_output, ctx", None, "common_ctx_not_first"),
+        ("ctx, x, q", "ctx, grad_output", 9, None),
+        ("ctx, x, q", "grad_output, ctx", 5, None),
+        ("self, ctx, x, q", "ctx, grad_output", 5, None),
+        ("cls, ctx, x, q", "ctx, grad_output", 5, None),
+    ):
+        error.line = line
+        source = FUNCTION.format(forward, backward)
+        found, words = named(error=error, source=source, solution=source)
+        assert found == name
+        assert found is None or "Write backward(ctx, grad_output)." in words
+    assert named(WANTED + 1, WANTED, source=FUNCTION.format("x, ctx", "v, ctx"))[0] is None
+
+
+def test_exchanged_parameters_where_the_code_raises() -> None:
+    solution = FUNCTION.format("ctx, x: Tensor, q: int = 1", "ctx, grad_output")
+    error = StudentCodeError("IndexError", "out of range", line=5)
+    source = solution.replace("x: Tensor, q: int = 1", "q, x")
+    found, words = named(error=error, source=source, solution=solution)
+    assert found == ORDER
+    assert "The stub has forward(ctx, x, q=1), and line 4 has forward(ctx, q, x)." in words
+    assert named(error=error, source=source.replace("x)", "y)", 1), solution=solution)[0] is None
+    error.line = 9
+    assert named(error=error, source=source, solution=solution)[0] is None
+
+
+def test_exchanged_parameters_where_the_value_is_wrong() -> None:
+    """The exchange explains the value, or the gradient, or it is not named."""
+    stub, mine = "def f(x, q):\n    return x / q\n", "def f(q, x):\n    return x / q\n"
+    one, other = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    call = LastCall("f", (one, other), {}, grad=True)
+
+    def name(wrong: Any, right: Any, source: str = mine, call: LastCall | None = call) -> Any:
+        functions: dict[str, Any] = {"mine": {"f": wrong}, "ours": {"f": right}}
+        return named(WANTED + 1, WANTED, source=source, solution=stub, call=call, **functions)[0]
+
+    assert name(lambda q, x: x / q, lambda x, q: x / q) == ORDER
+    assert name(lambda q, x: x + q.detach(), lambda x, q: x + q.detach()) == ORDER
+    assert name(lambda q, x: x * q, lambda x, q: x * q) is None
+    assert name(lambda q, x: x / q**2, lambda x, q: x / q) is None
+    assert name(lambda q, x: x / q, lambda x, q: x / q, source=stub) is None
+    assert name(None, None, call=None) == ORDER
+
+
+def test_exchanged_parameters_of_forward() -> None:
+    """Its backward returns the gradients in the stub's order, so they are those of the others."""
+    solution = FUNCTION.format("ctx, x, q", "ctx, grad_output")
+    source = solution.replace("x, q)", "q, x)")
+    factors = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    call = LastCall("f.apply", factors, {}, grad=True)
+    functions: dict[str, Any] = {"mine": {"f": Exchanged}, "ours": {"f": Multiplied}}
+    known = {"solution": solution, "call": call, **functions}
+    assert named(WANTED + 1, WANTED, source=source, **known)[0] == ORDER
+    assert named(WANTED + 1, WANTED, source=solution, **known)[0] is None
+    functions["mine"] = {"f": Multiplied}
+    assert named(WANTED + 1, WANTED, source=source, **(known | functions))[0] is None
+
+
+class Multiplied(torch.autograd.Function):
+    """A product with the gradients of its factors."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x, q)
+        return x * q
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: torch.Tensor) -> Any:
+        x, q = ctx.saved_tensors
+        return grad_output * q, grad_output * x
+
+
+class Exchanged(Multiplied):
+    @staticmethod
+    def forward(ctx: Any, q: Any, x: Any) -> torch.Tensor:  # type: ignore[override]
+        return Multiplied.forward(ctx, x, q)
+
+
+BODY = "def f(x):\n    {}\n    return x\n"
+SAVING = "save_for_backward can only save variables, but argument 0 is of type list"
+SAID = [
+    (
+        "class f:\n    pass\ndef backward(ctx, v):\n    pass\n",
+        "NotImplementedError: You must implement either the backward or vjp method for your",
+        "common_outside_of_class",
+        "line 3 defines it outside",
+    ),
+    (
+        "class f:\n    def backward(ctx, v):\n        pass\n",
+        "NotImplementedError: You must implement either the backward or vjp method for your",
+        None,
+        "",
+    ),
+    (BODY.format("breakpoint()"), "SystemExit: 1", "common_debugger", "Delete the call."),
+    (BODY.format("breakpoint(); exit()"), "SystemExit: 1", "common_exit", ""),
+    (BODY.format("exit()"), "SystemExit: 1", "common_exit", ""),
+    (BODY.format("y = x.mul_(2)"), f"RuntimeError: {ON_LEAF}.", "common_inplace_on_leaf", "x requ"),
+    (BODY.format("g(x)"), f"RuntimeError: {ON_LEAF}.", "common_inplace_on_leaf", "The tensor requ"),
+    (BODY.format("ctx.save_for_backward([x])"), f"TypeError: {SAVING}", "common_not_saved", "list"),
+    (
+        BODY.format("f.apply(x)") + "class F: pass\n",
+        "AttributeError: 'function' object has no attribute 'apply'",
+        "common_other_case",
+        "Did you mean F?",
+    ),
+    (
+        BODY.format("g.apply(x)") + "class F: pass\n",
+        "AttributeError: 'function' object has no attribute 'apply'",
+        None,
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "raised", "name", "says"), SAID)
+def test_what_is_raised_and_the_line(source: str, raised: str, name: str | None, says: str) -> None:
+    kind, _, message = raised.partition(": ")
+    found, words = named(error=StudentCodeError(kind, message, line=2), source=source)
+    assert found == name
+    assert says in words
+
+
+@pytest.mark.parametrize("line", [None, 4])
+def test_a_call_by_a_check_is_not_compared_with_the_definition(line: int | None) -> None:
+    """The student's own calls are."""
+    message = "f() takes 0 positional arguments but 1 was given"
+    error = StudentCodeError("TypeError", message, line=line)
+    found, words = named(error=error, source="def f():\n    return 1\n\nf(1)\n")
+    assert found == ("common_argument_count" if line else "common_other_parameters")
+    assert line or "The stub has f(x), and line 1 has f()." in words
+    assert named(error=StudentCodeError("TypeError", message))[0] == "common_argument_count"
 
 
 DIRECT = "def f(x, q):\n    y = x.clone()\n    y += 1\n    {}\n    return y\n"
@@ -207,6 +366,41 @@ def test_an_argument_is_written_to(
     if name:
         assert f"{name} is an argument" in words and f"changes it in line {line}" in words
     assert named(message="wrong", source=source.format(body))[0] is None
+
+
+WRITING = """
+class f:
+    def forward(ctx, x, q):
+        q.requires_grad_()
+        q[0] = 1
+        x.mul_(2)
+        ctx.y = x
+        return ctx.y
+    def backward(ctx, v):
+        v += ctx.y
+        return v
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("forward changed x", 6),
+        ("f.apply changed the values of q", 5),
+        ("your code wrote into a tensor that it was given", 5),
+        ("f.apply(x) + w passes v to both, and backward changed what w gets", 10),
+        ("the gradient is wrong writes_into_v", 10),
+        ("q does not require grad, but after f.apply(q) q does", 4),
+        ("x does not require grad, but after f.apply(x) x does", None),
+        ("backward uses a tensor in ctx.y, which did not go through save_for_backward", 7),
+        ("backward uses a tensor in ctx.z, which did not go through save_for_backward", None),
+        ("x and q were changed in place between two calls, and the value is wrong", None),
+        ("v.add_(100) also changed records[x]", None),
+        ("the value is wrong", None),
+    ],
+)
+def test_the_line_that_a_message_means(said: str, line: int | None) -> None:
+    assert line_of_write(said, Source(WRITING, "f.py"), "f") == line
 
 
 def test_values_written_into_a_copy() -> None:
@@ -404,6 +598,9 @@ RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_sizes_differ", lambda: torch.ones(2) + torch.ones(3)),
     ("common_sizes_differ", lambda: torch.ones(2, 3) @ torch.ones(2, 3)),
     ("common_name_before_value", unset),
+    ("common_values_and_indices", lambda: torch.ones(2, 2) - torch.ones(2, 2).max(1)),  # type: ignore[operator]
+    ("common_values_and_indices", lambda: torch.exp(torch.ones(2, 2).sort())),  # type: ignore[arg-type]
+    ("common_values_and_indices", lambda: torch.ones(2, 2).median(0).sqrt()),  # type: ignore[attr-defined]
     ("common_empty_input", lambda: torch.empty(0).max()),
     ("common_empty_input", lambda: torch.stack([])),
     ("common_empty_input", lambda: torch.cat([])),

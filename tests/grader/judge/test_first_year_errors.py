@@ -18,6 +18,11 @@ GRADIENT = "        return grad_output * y * (1 - y)\n"
 IMPORT = "import torch\n"
 APPLY = "    return Sigmoid.apply(x)\n"
 DEFINITION = "def sigmoid(x: Tensor) -> Tensor:\n"
+BACKWARD = "    @staticmethod\n    def backward(ctx, grad_output: Tensor) -> Tensor:\n"
+OUTSIDE = (
+    "\n@staticmethod\ndef backward(ctx, grad_output):\n    (y,) = ctx.saved_tensors\n"
+    "    return grad_output * y * (1 - y)\n\ndef of_no_use():\n    def g():\n"
+)
 HEADER = "    @staticmethod\n    def forward(ctx, x: Tensor)"
 
 
@@ -122,6 +127,39 @@ SLIPS = {
         "    def forward(self, ctx, x: Tensor)",
         "write @staticmethod above it",
         "def forward(self, ctx",
+    ),
+    "ctx behind x": Slip(
+        "def forward(ctx, x: Tensor)",
+        "def forward(x: Tensor, ctx)",
+        "Write forward(ctx, x).",
+        "def forward(x: Tensor, ctx)",
+    ),
+    "backward outside of the class": Slip(
+        BACKWARD, OUTSIDE, "line 31 defines it outside", "def backward(ctx, grad_output)"
+    ),
+    "list for tensors": Slip(
+        "ctx.save_for_backward(y)",
+        "ctx.save_for_backward([y])",
+        "Pass the tensors one by one",
+        "ctx.save_for_backward([y])",
+    ),
+    "function for class": Slip(
+        APPLY, APPLY.replace("Sig", "sig"), "Did you mean Sigmoid?", "return sigmoid.apply(x)"
+    ),
+    "class in small letters": Slip(
+        "class Sigmoid", "class sigmoid", "defines sigmoid, not Sigmoid", "class sigmoid"
+    ),
+    "function that calls itself": Slip(
+        APPLY, "    y = x\n    return sigmoid(y)\n", "calls itself", "return sigmoid(y)"
+    ),
+    "write into x": Slip(
+        VALUE, VALUE.replace("-x", "x.neg_()"), "Compute a new tensor", "x.neg_()"
+    ),
+    "write into grad_output": Slip(
+        *before(GRADIENT, "        grad_output.mul_(2)\n"), "Compute a new tensor", "mul_(2)"
+    ),
+    "requires_grad of x": Slip(
+        *before(VALUE, "        x.requires_grad_()\n"), "switched on", "x.requires_grad_()"
     ),
     "object for apply": Slip(
         APPLY, APPLY.replace(".apply", ""), "call the class method Sigmoid.apply(x)", "Sigmoid(x)"

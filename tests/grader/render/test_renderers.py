@@ -357,6 +357,29 @@ def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
     assert "doubling" not in output
 
 
+def test_a_warning_is_not_called_printed(shown: Shown) -> None:
+    """Its first sentence is shown, once; a single line more is shown, not counted."""
+    warning = "tiny.py:3: UserWarning: {}is read. See the notes for more (about 10.2).\n  y = x\n"
+    long = "The .grad of a tensor that is not a leaf " + "and keeps none " * 20
+    twice = warning.format(long) * 2
+    for output, told in (
+        ("one\ntwo\n" + twice + "three\nfour\n", ["It printed  one", "two", "three", "four"]),
+        ("1\n2\n3\n4\n5\n" + twice, ["It printed  1", "2", "3", "… and 2 more lines"]),
+        (twice, []),
+    ):
+        failed = check("naming", Outcome.FAILED, message="wrong", output=output)
+        lines = [line.strip() for line in shown(report(lesson(failed))).splitlines()]
+        if told:
+            at = lines.index(told[0])
+            assert lines[at : at + len(told)] == told
+        text = " ".join(lines)
+        assert text.count("It warned  UserWarning: The .grad") == 1
+        assert "keeps none is read." in text and "See the notes" not in text
+        assert ("It printed" in text) is bool(told)
+        html = render_page(report(lesson(failed)))
+        assert ("It printed" in html, "It warned" in html) == (bool(told), not told)
+
+
 @pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
 def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown) -> None:
     """Failures come first; waiting checks are counted with their points, without bonus."""

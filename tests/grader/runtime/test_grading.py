@@ -17,10 +17,11 @@ from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.submission import LessonFile
+from grader.judge.common_mistakes import COMMON
 from grader.render.page import render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_and_repair, unlocated
+from grader.runtime.grading import WRONG_HEADERS, grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -86,6 +87,18 @@ def test_what_has_no_place_is_searched_and_what_has_no_name_comes_first() -> Non
         ("a", ("t.0", "t.3")),
         ("d", ("t.4",)),
     ]
+
+
+def test_no_body_is_searched_whose_header_is_wrong() -> None:
+    column = CheckColumn("t.0", "", 1.0, False, False)
+    check = make_check(column, Outcome.ERROR, diagnosed_by="engine")
+    for name in WRONG_HEADERS:
+        found = replace(check, function="f", diagnosis=name)
+        other = replace(check, function="f", diagnosis=None, diagnosed_by=None)
+        for checks, searched in (([found, other], {}), ([other], {"f": ("t.0",)})):
+            lesson = make_lesson(LessonColumn("t", "T", 1.0, 0.0, (column,)), checks)
+            assert unlocated(lesson) == searched
+    assert {one.id for one in COMMON} >= WRONG_HEADERS
 
 
 def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
