@@ -401,6 +401,18 @@ REACHING_OUT = {
     "sys.setprofile": "traces the process",
     "sys.meta_path": "changes how modules are imported",
     "threading.Thread": "starts threads",
+    **dict.fromkeys(
+        (
+            "torch._C._DisableTorchDispatch",
+            "torch._C.DisableTorchFunction",
+            "torch._C.DisableTorchFunctionSubclass",
+            "torch._C._len_torch_dispatch_stack",
+            "torch.utils._python_dispatch._disable_current_modes",
+            "torch.library.custom_op",
+            "torch.jit.CompilationUnit",
+        ),
+        "hides what torch computes",
+    ),
 }
 TAILS = {name.rpartition(".")[2] for name in REACHING_OUT}
 """The last parts of those names, for a quick check of attributes."""

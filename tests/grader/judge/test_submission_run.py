@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 import torch
 
+from grader.core.i18n import Catalogue
+from grader.course.source import Source
 from grader.judge.remote.proxies import RemoteStudent, Traffic
+from grader.judge.runner import flags_in
 
 pytestmark = pytest.mark.linux
 WRITES = """
@@ -96,3 +99,18 @@ def test_the_last_call_is_that_of_the_check(student: RemoteStudent) -> None:
     assert first.last_call is not None
     assert first.last_call.path == "double"
     assert second.last_call is None
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("import gc\ngc.get_objects()", "answer.py:2 searches the memory of the process"),
+        ("from torch._C import _DisableTorchDispatch as off\noff()", "hides what torch computes"),
+        ("import torch\ntorch.library.custom_op('a::b', f)", "hides what torch computes"),
+        ("import torch\ntorch.no_grad()", None),
+    ],
+)
+def test_what_a_person_should_look_at_is_flagged(text: str, flag: str | None) -> None:
+    found = flags_in(Source(text, "answer.py"), Catalogue())
+    assert (flag or "") in "".join(found)
+    assert bool(found) is (flag is not None)

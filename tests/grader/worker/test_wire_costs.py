@@ -74,7 +74,7 @@ def answer(value: Any, tensors: list[Any]) -> bytes:
 @given(
     SEEDS,
     st.lists(TENSORS, max_size=3),
-    st.integers(0, 4000),
+    st.integers(0, 1500),
     st.integers(0, 80),
     st.integers(0, 5000),
 )
