@@ -248,18 +248,23 @@ def give_back(student, name):
 
 
 def function_class(own, forward, backward):
-    """A subclass of a Function with another forward(ctx, ...) and backward; ``own`` itself if it is
-    no Function.
+    """A subclass of a Function with another forward(ctx, ...) and backward, where a call fits them;
+    ``own`` itself if it is no Function.
     """
-    if not isinstance(own, type) or not issubclass(own, torch.autograd.Function):
+    function = torch.autograd.Function
+    if not isinstance(own, type) or not issubclass(own, function):
         return own
-    methods = {
-        "forward": staticmethod(forward),
-        "backward": staticmethod(backward),
-        "setup_context": torch.autograd.Function.setup_context,
-        "apply": classmethod(torch.autograd.Function.apply.__func__),
-    }
-    return type(own.__name__, (own,), methods)
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    cls = type(own.__name__, (own,), {**methods, "setup_context": function.setup_context})
+
+    def apply(*args):
+        try:
+            return function.apply.__func__(cls, *args)
+        except Exception:  # called in a way that only its author knows
+            return own.apply(*args)
+
+    cls.apply = staticmethod(apply)
+    return cls
 
 
 # ------------------------------------------------------------------------- one call and the next

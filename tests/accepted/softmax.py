@@ -231,3 +231,43 @@ def test_against_torch():
 if __name__ == "__main__":
     print(torch.softmax(torch.zeros(3), 0))
     test_against_torch()
+
+
+# %% result_that_keeps_its_dimension
+# LogSumExp takes one more argument, which only CrossEntropy gives.
+class LogSumExp(Function):
+    @staticmethod
+    def forward(ctx, x, dim, keepdim=False):
+        top = x.amax(dim, keepdim=True)
+        top = top.masked_fill(top == -torch.inf, 0.0)
+        y = (x - top).exp().sum(dim, keepdim=True).log() + top
+        y = y if keepdim else y.squeeze(dim)
+        ctx.save_for_backward(x, y)
+        ctx.dim, ctx.keepdim = dim, keepdim
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        if not ctx.keepdim:
+            y, grad_output = y.unsqueeze(ctx.dim), grad_output.unsqueeze(ctx.dim)
+        y = y.masked_fill(y == -torch.inf, 0.0)
+        return grad_output * (x - y).exp(), *[None] * (len(ctx.needs_input_grad) - 1)
+
+
+class CrossEntropy(Function):
+    @staticmethod
+    def forward(ctx, logits, target, ignore_index):
+        counts = target != ignore_index
+        index = target.masked_fill(~counts, 0).unsqueeze(1)
+        losses = LogSumExp.apply(logits, 1, True) - logits.gather(1, index)
+        ctx.save_for_backward(logits, index, counts)
+        return losses[counts].mean()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        logits, index, counts = ctx.saved_tensors
+        softmax = (logits - LogSumExp.apply(logits, 1, True)).exp()
+        one_hot = torch.zeros_like(logits).scatter(1, index, 1.0)
+        weight = counts.to(logits.dtype) / counts.sum()
+        return grad_output * (softmax - one_hot) * weight.unsqueeze(1), None, None
