@@ -352,13 +352,18 @@ class References:
             if line > places.get(name, 0)
         }
 
+    @functools.cached_property
+    def _aliases(self) -> dict[str, str]:
+        return aliases_in(self._body, Names(self._module_names))
+
     def names_used(self, *names: str) -> dict[str, int]:
         """Return the names that definitions, and those they use in turn, refer to, with a line
         each.
 
-        Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Docstrings and annotations do not count, nor does code that the definitions do not reach:
-        code at the end of the file, methods that no attribute names, other entries of a table.
+        Imports, and other names of them, are resolved (``torch.sigmoid``); a method or attribute of
+        any value is ``.name``. Docstrings and annotations do not count, nor does code that the
+        definitions do not reach: code at the end of the file, methods that no attribute names,
+        other entries of a table.
         """
         if names not in self._used:
             self._used[names] = self._look_up(names)
@@ -463,6 +468,7 @@ class References:
                 names: dict[str, str | None] = dict.fromkeys(bound_names(node))
                 names |= {name: meant for name, (meant, _) in imports_in(body).items()}
                 inside = bound.new_child(names)
+                names |= aliases_in(body, inside)
                 # Defaults and bases belong to the scope around it, and methods do not see names of
                 # the class's body.
                 own = {
@@ -494,8 +500,9 @@ class References:
                 yield f".{node.attr}", node.lineno
                 head, _, rest = (dotted_name(node) or "").partition(".")
                 meant = bound.get(head, head)
-                if meant:
-                    yield f"{meant}.{rest}", node.lineno
+                for one in (meant, self._aliases.get(meant or "")):
+                    if one:
+                        yield f"{one}.{rest}", node.lineno
             todo += [(child, bound) for child in ast.iter_child_nodes(node)]
 
     def _entry(self, node: ast.Subscript, bound: Names) -> ast.expr | None:
@@ -567,6 +574,30 @@ def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
         ):
             todo += reversed(list(ast.iter_child_nodes(node)))
     return found
+
+
+def aliases_in(body: Sequence[ast.AST], bound: Names) -> dict[str, str]:
+    """Return what names stand for that statements bind once, and to a part of an import, as
+    ``FN = torch.func`` does. ``bound`` has the imports.
+    """
+    found: dict[str, str] = {}
+    times: collections.Counter[str] = collections.Counter()
+    todo = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and is_stored(node):
+            times[node.id] += 1
+        elif not isinstance(node, (*DEFINING, ast.Lambda, *COMPREHENSIONS)):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ):
+                    head, _, rest = (dotted_name(value) or "").partition(".")
+                    if meant := found.get(head) or bound.get(head):
+                        found[name] = f"{meant}.{rest}" if rest else meant
+            todo += reversed(list(ast.iter_child_nodes(node)))
+    return {name: meant for name, meant in found.items() if times[name] == 1}
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

@@ -588,14 +588,18 @@ def tensors_in(values):
 
 
 def callers():
-    """The names of the modules whose functions are running."""
-    found = set()
+    """The names of the modules whose functions are running; torch's also by their files."""
+    found, root = set(), torch.__path__[0]
     try:
         raise LookupError
     except LookupError as error:
         frame = error.__traceback__.tb_frame
     while frame is not None:
         found.add(str(frame.f_globals.get("__name__")))
+        path = frame.f_code.co_filename
+        if path.startswith(root):
+            inside = path[len(root) :].removesuffix(".py").replace("\\", "/")
+            found.add("torch" + inside.replace("/", "."))
         frame = frame.f_back
     return found
 

@@ -3,10 +3,18 @@
 import contextlib
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.worker.scenarios import arrays_in, callers, copied, tensors_in
+from grader.worker.scenarios import (
+    arrays_in,
+    callers,
+    copied,
+    names_of_nodes,
+    seen_on_the_way,
+    tensors_in,
+)
 
 
 class Operators(TorchDispatchMode):
@@ -58,27 +66,63 @@ def tools_around():
     return [shown for module, shown in TOOLS.items() if module in met]
 
 
-def watched(student, name, f, count_passes, *arguments):
-    """How often a function calls f; whether forward mode was on in each call, and which of torch's
-    tools called; the elements of the largest tensor; how often backward came to f's result, if
-    that is counted.
+def wrapped(x):
+    """A tensor and those inside of it that torch.func has wrapped."""
+    yield x
+    while torch._C._functorch.is_functorch_wrapped_tensor(x):
+        x = torch._C._functorch.get_unwrapped(x)
+        yield x
+
+
+def has_tangent(x):
+    """Whether a tensor is a dual number, of torch.autograd.forward_ad or of torch.func."""
+    functorch = torch._C._functorch
+    levels = functorch.get_interpreter_stack() or ()
+    pushed = {one.level() for one in levels if one.key() == functorch.TransformType.Jvp}
+    if any(functorch.maybe_get_level(one) in pushed for one in wrapped(x)) or is_dual(x):
+        return True
+    *_, inside = wrapped(x)
+    with temporarily_clear_interpreter_stack():  # in which it is no dual number
+        return is_dual(inside)
+
+
+def is_dual(x):
+    """Whether a tensor is a dual number of torch.autograd.forward_ad."""
+    try:
+        return forward_ad.unpack_dual(x).tangent is not None
+    except RuntimeError:  # under vmap, where none can be made
+        return False
+
+
+def watched(student, name, f, count, x, *arguments):
+    """What a function returns; how often it calls f; whether forward mode was on in each call, and
+    whether the first argument had a tangent; which of torch's tools called; the elements of the
+    largest tensor; how often backward came to f's ``count``: its "input" or its "result".
     """
     leave_level()
-    forward, tools, passes = [], set(), []
+    forward, tangents, tools, passes = [], [], set(), []
 
-    def seen(*inputs):
+    def seen(first, *inputs):
         forward.append(forward_mode_is_on())
+        tangents.append(has_tangent(first))
         tools.update(tools_around())
-        y = f(*inputs)
-        if count_passes and y.requires_grad:
-            y.register_hook(lambda gradient: passes.append(1))
+        if len([*wrapped(first)]) > 1:
+            tools.add("torch.func")
+        first = first.view_as(first)  # what backward comes to, of a leaf as well
+        y = f(first, *inputs)
+        counted = {"input": first, "result": y}.get(count)
+        if counted is not None and counted.requires_grad:
+            counted.register_hook(lambda gradient: passes.append(1))
         return y
 
+    seen.__name__, seen.__qualname__ = f.__name__, f.__qualname__
     with Operators() as ran:
-        getattr(student, name)(seen, *arguments)
+        result = getattr(student, name)(seen, x, *arguments)
     return {
+        "result": copied(result),
         "calls": len(forward),
         "forward": forward,
+        "tangents": tangents,
         "tools": ", ".join(sorted(tools)),
         "largest": ran.largest,
         "passes": len(passes),
@@ -112,6 +156,25 @@ def afterwards(student, name, f, x, v, held, parameters):
 
 
 # ------------------------------------------------------------------------------------------- Cube
+
+
+def derived(student, x, v, t):
+    """What autograd itself runs inside of backward for v, and of jvp for t: nodes that are not in
+    Cube's graph, and forward mode. A jvp that uses that, raises.
+    """
+    leave_level()
+    y = student.Cube.apply(x)
+    own = names_of_nodes(y.grad_fn)
+    with forward_ad.dual_level():  # there is one level at most
+        with seen_on_the_way(x.detach(), {}) as back:
+            try:
+                torch.autograd.grad(y, x, v)
+            except RuntimeError:
+                back.nodes.add("forward mode")
+        dual = forward_ad.make_dual(x.detach(), t)
+        with seen_on_the_way(x.detach(), {}) as ahead, contextlib.suppress(Exception):
+            student.Cube.apply(dual)
+    return {"backward": sorted(back.nodes - own), "jvp": sorted(ahead.nodes)}
 
 
 def pushed(student, x, t):

@@ -17,7 +17,6 @@ from grader.authoring import (
     Student,
     StudentCodeError,
     assert_equal,
-    assert_not_used,
     assert_tensor,
     assert_that,
     assert_tuple,
@@ -259,12 +258,14 @@ class Asked(InCheck):
             for case in seen["level"]:
                 fail(message, facts={**function, "case": case})
 
-    def watched(self, *, passes: bool = False) -> Any:
-        """Watch a call with a long x: no matrix, one call of f. Return what was seen."""
+    def watched(self, count: str) -> Any:
+        """Watch a call with a long x: the right result, no matrix, one call of f, and one pass
+        back. Return what was seen.
+        """
         f, _ = self.drawn(self.texts[-1])
         x, v = self.point(40)
-        self.draw.given(f=f)
-        seen = self.student.observe("watched", self.name, f, passes, x, v)
+        self.draw.given(f=f, x=x, v=v)
+        seen = self.student.observe("watched", self.name, f, count, x, v)
         facts = {"function": self.name, **seen}
         message = "{function} calls f {calls} times; once is enough"
         assert_that(seen["calls"] == 1, message, facts=facts)
@@ -272,24 +273,32 @@ class Asked(InCheck):
             "for an x of 40 elements, {function} makes a tensor of {largest}: the whole matrix"
         )
         assert_that(seen["largest"] < 1600, message, facts=facts)
-        return {**seen, "facts": facts}
+        return {**seen, "facts": facts, "want": self.truth(f, x, v).detach()}
+
+    def one_pass(self, seen: Any) -> None:
+        """Require the right result, by one pass back at most."""
+        message = "{function} ran {passes} backward passes through f; one is enough"
+        assert_that(seen["passes"] <= 1, message, facts=seen["facts"])
+        message = "{function}(f, x, v) is wrong"
+        assert_tensor(seen["result"], seen["want"], message, facts={"function": self.name}, **ROUGH)
 
     def forward(self, *, tools: bool) -> None:
-        seen = self.watched()
+        seen = self.watched("input")
         if not tools:
             message = "{function} leaves the work to {tools}"
             assert_that(not seen["tools"], message, facts=seen["facts"])
-        message = "forward mode was off when {function} called f"
-        assert_that(seen["forward"] == [True], message, facts={**seen["facts"], "off": True})
+        message = "{function} called f with an x that has no tangent"
+        facts = {**seen["facts"], "off": True}
+        assert_that(seen["tangents"] == [True], message, facts=facts)
+        self.one_pass(seen)
 
     def reverse(self) -> None:
-        seen = self.watched(passes=True)
+        seen = self.watched("result")
         message = "{function} leaves the work to {tools}"
         assert_that(not seen["tools"], message, facts=seen["facts"])
         message = "forward mode was on when {function} called f"
         assert_that(seen["forward"] == [False], message, facts={**seen["facts"], "on": True})
-        message = "{function} ran {passes} backward passes through f; one is enough"
-        assert_that(seen["passes"] <= 1, message, facts=seen["facts"])
+        self.one_pass(seen)
 
 
 SKEWED = "(x * {a}).sin() * x.sum() + x * {b}"
@@ -321,21 +330,16 @@ def cube(x: Tensor) -> Tensor:
 
 
 C = under_test("Cube.apply", cube, near={"rtol": 1e-5, "atol": 1e-6}, over=(-2, 2))
-DIFFERENTIATES = [
-    *(f"torch.func.{name}" for name in ("grad", "jvp", "vjp", "jacrev", "jacfwd")),
-    *(f"torch.autograd.functional.{name}" for name in ("jvp", "vjp", "jacobian")),
-    *("torch.autograd.grad", "torch.enable_grad", "torch.set_grad_enabled", ".requires_grad_"),
-    *(f"torch.autograd.forward_ad.{name}" for name in ("dual_level", "make_dual")),
-]
-"""What differentiates for Cube."""
 
 
 @check(points=0.5, about="Cube", at="Cube.backward")
 def test_cube_and_its_gradient(student: Student, draw: RandomInputs) -> None:
     """Cube is x³, and backward returns 3 x² grad_output"""
     C.right_gradients()
-    message = "line {line} uses {used}; write the derivative of Cube as a formula"
-    assert_not_used(student, ["Cube"], DIFFERENTIATES, message)
+    x, v, t = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.tensor(3)
+    for method, used in student.observe("derived", x, v, t).items():
+        message = "{method} runs autograd's {used}; write the derivative of Cube as a formula"
+        assert_that(not used, message, facts={"method": method, "used": ", ".join(used)})
 
 
 def assert_pushed(student: Student, x: Tensor, t: Tensor, says: str, **near: float) -> None:
@@ -612,7 +616,7 @@ def test_loss_is_called_once(student: Student, draw: RandomInputs) -> None:
     """per_sample_gradients calls loss once for all samples"""
     loss = formula("((w * x).sum() - y) ** 2", "w x y")
     w, xs, ys = draw.tensor(3), draw.tensor(6, 3), draw.tensor(6)
-    seen = student.observe("watched", "per_sample_gradients", loss, False, [w], xs, ys)
+    seen = student.observe("watched", "per_sample_gradients", loss, None, [w], xs, ys)
     message = "loss was called {calls} times for 6 samples; torch.func.vmap calls it once"
     assert_that(seen["calls"] == 1, message, facts={"calls": seen["calls"]})
 

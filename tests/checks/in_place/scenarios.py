@@ -6,7 +6,7 @@ from grader.worker.scenarios import (
     at,
     copied,
     gradients,
-    node_of,
+    place_of,
     replaced,
     seen_on_the_way,
     with_methods,
@@ -163,21 +163,26 @@ def nested(student, a, b, which):
 
 
 def made(student, path, x):
-    """How many new tensors, at least as large as x, a call makes: places in memory, not names."""
+    """How many tensors of x's size the new memory that a call takes is enough for; what the call
+    returns, and whether an operator that was seen made it.
+    """
     seen = {}
-    with seen_on_the_way(x, seen) as mode:
-        at(student, path)(x)
-    size = x.untyped_storage().nbytes()
-    large = [one for one, _ in seen.values() if one.untyped_storage().nbytes() >= size]
-    return {"made": len(large) - 1, "works": mode.works}
+    with seen_on_the_way(x, seen):
+        y = at(student, path)(x)
+    memory = sum(one.untyped_storage().nbytes() for one, _ in seen.values())
+    return {
+        "made": memory // x.untyped_storage().nbytes() - 1,
+        "value": copied(y),
+        "seen": place_of(y) in seen,
+    }
 
 
 # ----------------------------------------------------------------------------------------- AddOne
 
 
 def applied(student, x, v):
-    """What AddOne does with h = 2 x: what it returns, what h holds, whether they are one, whether h
-    is a result of AddOne, and the gradient at x, for v, from what is returned.
+    """What AddOne does with h = 2 x: what it returns, what h holds, whether they are one, whether
+    h.grad_fn is AddOne's, and the gradient at x, for v, from what is returned.
     """
     h = x * 2
     y = student.AddOne.apply(h)
@@ -186,7 +191,7 @@ def applied(student, x, v):
         "h": copied(h),
         "itself": y is h,
         "writes": h._version,
-        "node": node_of(h, student.AddOne) is not None,
+        "node": getattr(type(h.grad_fn), "_forward_cls", None) is student.AddOne,
         "gradient": (gradients(y, [x], v) or [None])[0] if x.requires_grad else None,
     }
 

@@ -31,6 +31,11 @@ SEVERAL = (
     "(x * 2).exp()|x.exp() * 2|x.exp() + x.sin()|x.sin().exp()|x.exp().sin()|x.detach() * x"
     "|x.exp().t()|x.relu() * 1|x.t() * x.t()|(x * x).sum()|x.sum().tanh()|x.cube()|x.exp().cube()"
 ).split("|")
+SHAPES = (
+    "(x * {a}).FIRST().SECOND()|(x + {a}).FIRST() * x.SECOND()|x.FIRST() * {a} + x.SECOND()"
+    "|(x.FIRST() + {a}).SECOND()|x.FIRST().t() * x.SECOND().t()|x.FIRST().SECOND() + {a}"
+).split("|")
+FIRST_AND_SECOND = "exp tanh sin cos log sqrt relu abs sigmoid square reciprocal cube".split()
 FEW = "x.exp() x.sin() x*3".split()
 PLAIN = "x.add_(1)", "x += 1", "x[0] = 5"
 UNSEEN = (
@@ -97,8 +102,15 @@ class Saves(InCheck):
         self.answers(ops, positive(self.draw, 3))
 
     def several(self) -> None:
-        """Functions of several operations."""
+        """Functions of several operations, and then drawn ones, which no table has."""
         self.answers([*map(formula, SEVERAL)], positive(self.draw, 2, 3))
+        self.answers([self.composed() for _ in range(6)], positive(self.draw, 2, 3))
+
+    def composed(self) -> Any:
+        """Return a function of two operations, with a drawn number."""
+        first, second = self.draw.sample(FIRST_AND_SECOND, 2)
+        shape = self.draw.choice(SHAPES)
+        return self.draw.formula(shape.replace("FIRST", first).replace("SECOND", second))
 
     def no_graph(self) -> None:
         """A function whose result has no graph."""
@@ -225,6 +237,9 @@ def test_two_more_tensors(student: Student, draw: RandomInputs) -> None:
     """repaired makes two tensors more than broken"""
     x = draw.given(x=draw.tensor(40, requires_grad=True))
     seen = student.observe("made", "repaired", x)
+    want = repaired(x).detach()
+    assert_tensor(seen["value"], want, "repaired(x) should be what broken(x) returns")
+    assert_that(seen["seen"], "repaired makes its result where no operator of torch is seen")
     message = "repaired makes {made} new tensors of x's size; {enough} are enough"
     assert_that(seen["made"] <= ENOUGH, message, facts={"made": seen["made"], "enough": ENOUGH})
 
@@ -342,7 +357,7 @@ def test_autograd_knows_of_the_write(student: Student, draw: RandomInputs) -> No
     x = draw.tensor(3, requires_grad=True)
     seen = added(student, draw, x)
     assert_that(seen["itself"], "AddOne.apply(h) is not h itself", facts=seen)
-    message = "after AddOne.apply(h), the graph behind h has no node of AddOne"
+    message = "after AddOne.apply(h), h.grad_fn is not AddOne's node"
     assert_that(seen["node"], message, facts=seen)
 
 

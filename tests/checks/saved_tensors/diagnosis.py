@@ -86,7 +86,7 @@ own_dtype_forgotten = unpacked(lambda one: one.half(), "activations_in_half_prec
 
 
 def keeps(low: int, high: int) -> LessonRule:
-    """Make a rule: so many bytes are kept for twice 1000 numbers."""
+    """Make a rule: so many bytes are kept for twice 10000 numbers."""
 
     @rule
     def recognize(failure: Failure, student: Student) -> Facts | None:
@@ -96,8 +96,8 @@ def keeps(low: int, high: int) -> LessonRule:
     return recognize
 
 
-rounded_and_wide = keeps(16_000, 17_000)
-mask_in_full = keeps(10_000, 11_000)
+rounded_and_wide = keeps(160_000, 160_500)
+mask_in_full = keeps(100_000, 100_500)
 always_float16 = unpacked(lambda one: one.half().to(one.dtype), "each_dtype_comes_back")
 
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import tempfile
+import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -78,19 +79,27 @@ def apart(function, *args):
 
 
 def kept_inside(student, dtype, x):
-    """How many bytes of tensors there are more while a graph of dropout(sin(2 * x)) is, which was
-    made inside of saved_as, and whether 2 * x still uses its memory.
+    """How many bytes of tensors, or else of what Python and numpy have, there are more while a
+    graph of dropout(sin(2 * x)) is, which was made inside of saved_as, and whether 2 * x still uses
+    its memory.
     """
-    places, before = [], tensors_alive()
+    places = []
 
     def inside():
+        places.clear()
         with student.saved_as(dtype):
             return torch.dropout(Placed.apply(x * 2, places).sin(), 0.5, True)
 
-    known, y = {id(one) for one in before}, apart(inside)
+    apart(inside)  # what only a first call makes is there now
+    known = {id(one): one for one in tensors_alive()}
+    tracemalloc.start()
+    y = apart(inside)
+    gc.collect()
+    others, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     more = [one for one in tensors_alive() if id(one) not in known and one is not y]
     sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in more}
-    return {"bytes": sum(sizes.values()), "in_full": in_use(places) > 0}
+    return {"bytes": max(sum(sizes.values()), others), "in_full": in_use(places) > 0}
 
 
 def after_a_block(student, dtype, f, x, v, raises):
@@ -136,6 +145,29 @@ def in_files(student, x, i, v, beside):
     return {"gradients": gradients, "alive": alive, "sizes": sizes, "left": left}
 
 
+def in_emptied_files(student, x, v):
+    """The gradient of sin(2 * x), computed inside of saved_in, once the folder's files have only
+    zeros; None if backward raises.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+
+        def inside():
+            with student.saved_in(folder):
+                return (x * 2).sin()
+
+        y = apart(inside)
+        for one in os.scandir(folder):
+            with open(one.path, "r+b") as file:
+                file.write(bytes(one.stat().st_size))
+        try:
+            y.backward(v)
+        except Exception:
+            return None
+        finally:
+            del y
+    return x.grad
+
+
 # ----------------------------------------------------------------------------------- checkpointed
 
 
@@ -165,6 +197,20 @@ def recomputed(student, x, v, times):
         "alive": alive,
         "tool": "torch.utils.checkpoint" if "torch.utils.checkpoint" in met else None,
     }
+
+
+def another_run(student, x, c, d, v):
+    """The gradient at x of checkpointed(f, x), where f(x) is sin(x + c) in its first run, and
+    sin(x + d) in others.
+    """
+    runs = []
+
+    def f(x):
+        runs.append(c if not runs else d)
+        return (x + runs[-1]).sin()
+
+    student.checkpointed(f, x).backward(v)
+    return x.grad
 
 
 def nested(student, inner, outer, x, parameters, v):

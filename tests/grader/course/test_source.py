@@ -161,8 +161,22 @@ def test_several_definitions_are_asked_at_once() -> None:
             "def f(ys, x):\n    total = sum(grad for grad in ys)\n    return grad(total, x)\n",
             "torch.autograd.grad",
         ),
+        (
+            "import torch\nT = torch\nR: object = T._refs\ndef f(x): return R.exp(x)\n",
+            "torch._refs.exp",
+        ),
+        (
+            "import torch as t\ndef f(x):\n    func = t.func\n    return lambda: func.grad(x)\n",
+            "torch.func.grad",
+        ),
     ],
-    ids=["inside a function", "a submodule binds its package", "beside a comprehension"],
+    ids=[
+        "inside a function",
+        "a submodule binds its package",
+        "beside a comprehension",
+        "another name of an import, and of that",
+        "a local of an import",
+    ],
 )
 def test_an_import_is_resolved(text: str, used: str) -> None:
     """The variable of a comprehension hides nothing outside it."""
@@ -212,6 +226,10 @@ LOCAL = {
     "definition after import": (
         "from torch import exp\ndef exp(x): return x\ndef f(x): return exp(x)\n"
     ),
+    "one name of an import and of something else": (
+        "import math\ndef f(x):\n    m = math\n    m = torch\n    return m.exp(x)\n"
+    ),
+    "argument like another name of an import": "m = torch\ndef f(m): return m.exp()\n",
     "alias elsewhere": (
         "import math as F\ndef f(x): return F.exp(x)\ndef g():\n    import torch as F\n"
     ),
