@@ -870,6 +870,31 @@ def per_sample_gradients(loss, parameters, xs, ys):
     return torch.func.vmap(gradients)(*parameters, xs, ys)
 
 
+# %% writes_to_grad
+# backward() of zeros still fills .grad of what f uses.
+def jvp_by_two_backwards(f, x, v):
+    x = x.detach().requires_grad_()
+    y = f(x)
+    u = torch.zeros_like(y, requires_grad=True)
+    if not y.requires_grad:
+        return torch.zeros_like(y)
+    y.backward(u, create_graph=True)
+    if x.grad is None or not x.grad.requires_grad:
+        return torch.zeros_like(y)
+    return torch.autograd.grad(x.grad, u, v)[0]
+
+
+# %% slope_without_a_graph
+# Reverse over forward: a slope without a graph.
+def hessian_vector(f, x, v):
+    x = x.detach().requires_grad_()
+    with forward_ad.dual_level():
+        slope = forward_ad.unpack_dual(f(forward_ad.make_dual(x, v))).tangent
+    if slope is None:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(slope, x, materialize_grads=True)[0]
+
+
 # %% first_parameter_only
 # grad differentiates the first argument unless argnums says more.
 def per_sample_gradients(loss, parameters, xs, ys):

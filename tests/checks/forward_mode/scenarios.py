@@ -131,7 +131,7 @@ def watched(student, name, f, count, x, *arguments):
 
 def afterwards(student, name, f, x, v, held, parameters):
     """What is left of x, v, .grad and the dual level after a call, and after one in which f raised.
-    .grad of x is ``held`` before, that of f's parameters is ones.
+    .grad of x is ``held`` before, that of f's parameters is ones, or None if x requires no grad.
     """
 
     def broken(x):
@@ -140,7 +140,7 @@ def afterwards(student, name, f, x, v, held, parameters):
     leave_level()
     x.grad = copied(held)
     for parameter in parameters:
-        parameter.grad = torch.ones_like(parameter)
+        parameter.grad = torch.ones_like(parameter) if x.requires_grad else None
     seen, function = {}, getattr(student, name)
     for case, g in (("a call", f), ("a call in which f raised", broken)):
         with contextlib.suppress(ArithmeticError):

@@ -247,7 +247,7 @@ class Asked(InCheck):
             held = self.draw.tensor(3)
             x = x.detach().clone().requires_grad_(requires_grad)
             seen = self.student.observe("afterwards", self.name, f, x, v, held, parameters)
-            ones = [torch.ones_like(one).detach() for one in parameters]
+            ones = [torch.ones_like(one).detach() if requires_grad else None for one in parameters]
             for what, before, message in (
                 ("flags", [requires_grad, False], "{function} changed requires_grad of x or of v"),
                 ("values", [x.detach(), v], "{function} wrote into x or v"),
@@ -309,7 +309,9 @@ SURFACES = ["(x * w).sum() ** 3 * {a} + x[0] ** 2 * x[1]", "x[0] * x[1] * x[2] *
 
 J = Asked("jvp", jacobian_times, MAPS, ["w * {a}", "w.detach() * {a}"])
 T = Asked("jvp_by_two_backwards", jacobian_times, MAPS, ["w * {a}", "w.detach() * {a}"])
-H = Asked("hessian_vector", hessian_times, SURFACES, ["(x * {a}).sum()", "(x * w).sum()"])
+H = Asked(
+    "hessian_vector", hessian_times, SURFACES, ["(x * {a}).sum()", "(x * w).sum()", "x.sum()"]
+)
 
 test_jvp_of_drawn_functions = J.check(
     0.3, "jvp returns J v, for a Jacobian that is not symmetric", J.right
