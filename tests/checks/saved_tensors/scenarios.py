@@ -3,7 +3,6 @@
 import gc
 import os
 import tempfile
-import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -79,27 +78,19 @@ def apart(function, *args):
 
 
 def kept_inside(student, dtype, x):
-    """How many bytes of tensors, or else of what Python and numpy have, there are more while a
-    graph of dropout(sin(2 * x)) is, which was made inside of saved_as, and whether 2 * x still uses
-    its memory.
+    """How many bytes of tensors there are more while a graph of dropout(sin(2 * x)) is, which was
+    made inside of saved_as, and whether 2 * x still uses its memory.
     """
-    places = []
+    places, before = [], tensors_alive()
 
     def inside():
-        places.clear()
         with student.saved_as(dtype):
             return torch.dropout(Placed.apply(x * 2, places).sin(), 0.5, True)
 
-    apart(inside)  # what only a first call makes is there now
-    known = {id(one): one for one in tensors_alive()}
-    tracemalloc.start()
-    y = apart(inside)
-    gc.collect()
-    others, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    known, y = {id(one) for one in before}, apart(inside)
     more = [one for one in tensors_alive() if id(one) not in known and one is not y]
     sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in more}
-    return {"bytes": max(sum(sizes.values()), others), "in_full": in_use(places) > 0}
+    return {"bytes": sum(sizes.values()), "in_full": in_use(places) > 0}
 
 
 def after_a_block(student, dtype, f, x, v, raises):
