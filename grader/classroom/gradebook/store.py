@@ -777,10 +777,10 @@ class Gradebook:
                 " t.submission WHERE t.id = ?"
             )
             before = self.row(state, attempt)
-            told = self._told(one, attempt) if seen else {}
-            new = {**told, "grading": grading, "digest": digest, "problem": None, "fault": 0}
+            if seen:
+                self._tell(one, attempt)
+            new = {"grading": grading, "digest": digest, "problem": None, "fault": 0}
             self.change("attempts", attempt, new)
-            self._line(one)
             self.settle_attempt(attempt)
             return not seen or before != self.row(state, attempt)
 
@@ -795,6 +795,13 @@ class Gradebook:
     ) -> int:
         """Store a report with its results and files; return the attempt's number."""
         with transaction(self.db):
+            self.db.executemany(
+                "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
+                [
+                    (key.digest, f.lesson, f.path, f.text, f.problem and writable(f.problem))
+                    for f in files
+                ],
+            )
             attempt = self._attempt(one, run, key.digest, seen)
             grading = self.insert(
                 "gradings",
@@ -811,17 +818,11 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            told = self._told(one, attempt) if seen else {}
+            if seen:
+                self._tell(one, attempt)
             new = {"digest": key.digest, "grading": grading, "problem": None, "fault": 0}
-            self.change("attempts", attempt, {**told, **new})
+            self.change("attempts", attempt, new)
             self._keep_results(grading, key, report)
-            self.db.executemany(
-                "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
-                [
-                    (key.digest, f.lesson, f.path, f.text, f.problem and writable(f.problem))
-                    for f in files
-                ],
-            )
             self.settle_attempt(attempt)
         return attempt
 
@@ -850,14 +851,17 @@ class Gradebook:
             self.settle_attempt(attempt)
 
     def _attempt(self, one: Submission, run: int, digest: str, seen: SeenAttempt | None) -> int:
-        """Return the number of an attempt, which is made if it is not there."""
+        """Return the number of an attempt, which is made if it is not there. Its line has what the
+        roster says now.
+        """
+        submission = self._line(one)
         if seen:
             return seen.id
-        submission = self._line(one)
         ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
             self.change("submissions", submission, {"attempt": None})
             self.db.execute(f"DELETE FROM attempts WHERE {ours}", [submission])
+        before = next(self._before_gifts(one.gifts, submission, digest), {})
         return self.insert(
             "attempts",
             {
@@ -866,35 +870,76 @@ class Gradebook:
                 "run": run,
                 "digest": digest,
                 "came_as": one.came_as,
-                "late": int(one.late),
-                "handed_in": one.handed_in,
-                "on_roster": self._time_on_roster(one, submission, run),
+                "late": int(one.late or before.get("late", 0)),
+                "handed_in": one.handed_in or before.get("handed_in"),
+                "on_roster": self._time_on_roster(one, submission, run, before),
                 "gifts": json.dumps(one.gifts),
             },
         )
 
-    def _told(self, one: Submission, attempt: int) -> dict[str, object]:
-        """Return what a known attempt's download says of it now. A roster's time is that of the
+    def _tell(self, one: Submission, attempt: int) -> None:
+        """Store what a known attempt's download says of it now. A roster's time is that of the
         newest attempt.
         """
-        known = self.row("SELECT came_under, run FROM attempts WHERE id = ?", attempt)
+        known = self.row("SELECT * FROM attempts WHERE id = ?", attempt)
         assert known is not None
-        query = "SELECT max(id) FROM attempts WHERE came_under = ?"
-        newest = self.value(query, known["came_under"]) == attempt
-        on_roster = self._time_on_roster(one, known["came_under"], known["run"]) if newest else None
-        return {
+        came_under = known["came_under"]
+        query = "SELECT max(id) FROM attempts WHERE came_under = ? AND void = 0"
+        if self.value(query, came_under) == attempt:
+            before = list(self._before_gifts(one.gifts, came_under, known["digest"], attempt))
+            told = time_on_roster(one.students)
+            if told != known["on_roster"]:
+                told = self._time_on_roster(one, came_under, known["run"], next(iter(before), {}))
+            for row in (known, *before):
+                if row["on_roster"] == known["on_roster"]:
+                    self.change("attempts", row["id"], {"on_roster": told})
+        new = {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
-            **({"on_roster": on_roster} if newest else {}),
         }
+        if new:
+            self.change("attempts", attempt, new)
 
-    def _time_on_roster(self, one: Submission, came_under: int, run: int) -> str | None:
+    def _time_on_roster(
+        self, one: Submission, came_under: int, run: int, before: Mapping[str, Any]
+    ) -> str | None:
         """Return the roster's time of an attempt that came with a run; None if one of an earlier
-        run has it, because then the roster is older than this one.
+        run has it, because then the roster is older than this one. What it was ``before`` files
+        were given to it was handed in at the same time.
         """
         told = time_on_roster(one.students)
-        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ?"
-        return None if self.value(query, came_under, told, run) else told
+        query = (
+            "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ? AND void = 0"
+        )
+        return before.get("on_roster") if self.value(query, came_under, told, run) else told
+
+    def _before_gifts(
+        self, gifts: Iterable[str], came_under: int, digest: str, number: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the attempts, newest first, that an attempt with this digest was before a person
+        gave these files to it. ``number`` is its own, if it has one.
+        """
+        query = (
+            "SELECT * FROM attempts WHERE came_under = ? AND void = 0 AND (? IS NULL OR id < ?)"
+            " ORDER BY id DESC LIMIT 1"
+        )
+        while row := self.row(query, came_under, number, number):
+            fewer = json.loads(row["gifts"])
+            lessons = self._lessons_given({*gifts} - {*fewer})
+            if not lessons or self._own(digest, lessons) != self._own(row["digest"], lessons):
+                return
+            yield row
+            gifts, digest, number = fewer, row["digest"], row["id"]
+
+    def _lessons_given(self, entries: set[str]) -> set[str]:
+        query = "SELECT entry, lesson FROM gifts WHERE assignment = ?"
+        rows = self.db.execute(query, [self.assignment])
+        return {lesson for entry, lesson in rows if entry in entries}
+
+    def _own(self, digest: str, lessons: set[str]) -> dict[str, str]:
+        """Return the texts of files by lesson, without those of some lessons."""
+        rows = self.db.execute("SELECT lesson, text FROM files WHERE digest = ?", [digest])
+        return {lesson: text for lesson, text in rows if lesson not in lessons}
 
     def untimed(self, run: int) -> int:
         """Return how many attempts of a run have no time, if there is a rule for late ones."""
