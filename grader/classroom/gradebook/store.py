@@ -54,6 +54,7 @@ from grader.core.files import engine_hash
 from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import command, moment, now
+from grader.course.notebook import SUFFIX
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
@@ -361,7 +362,7 @@ class Gradebook:
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
-            " r.newest, t.came_as, p.late,"
+            " r.newest, r.id, t.came_as, p.late,"
             " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
             " attempts t JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id) LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, p.run) LEFT JOIN gradings g ON g.id = t.grading"
@@ -378,7 +379,7 @@ class Gradebook:
             return min([moment(ranked), *(one - MOMENT for one in later)])
 
         if len(rows) > 1:
-            rows.sort(key=time)
+            rows.sort(key=lambda row: (time(row), row[4] or 0))
         return tuple(
             Attempt(
                 number,
@@ -390,8 +391,8 @@ class Gradebook:
                 score,
                 problem,
             )
-            for number, (id, handed_in, ranked, newest, came_as, late, score, problem) in enumerate(
-                rows, 1
+            for number, (id, handed_in, ranked, newest, _, came_as, late, score, problem) in (
+                enumerate(rows, 1)
             )
         )
 
@@ -708,8 +709,7 @@ class Gradebook:
         """Return the run that found a newer attempt than this one of the same submission."""
         found: int | None = self.value(
             "SELECT min(n.run) FROM attempts t JOIN attempts n ON n.submission = t.submission AND"
-            " n.id > t.id AND n.run IS NOT t.run WHERE t.id = ? AND t.handed_in IS NULL AND"
-            " n.handed_in IS NULL",
+            " n.run > t.run WHERE t.id = ? AND n.handed_in IS t.handed_in",
             seen.id,
         )
         return found
@@ -861,7 +861,7 @@ class Gradebook:
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
             self.change("submissions", submission, {"attempt": None})
             self.db.execute(f"DELETE FROM attempts WHERE {ours}", [submission])
-        before = next(self._before_gifts(one.gifts, submission, digest), {})
+        before = next(self._other_readings(one.gifts, submission, digest), {})
         return self.insert(
             "attempts",
             {
@@ -886,7 +886,9 @@ class Gradebook:
         came_under = known["came_under"]
         query = "SELECT max(id) FROM attempts WHERE came_under = ? AND void = 0"
         if self.value(query, came_under) == attempt:
-            before = list(self._before_gifts(one.gifts, came_under, known["digest"], attempt))
+            before = list(
+                self._other_readings(one.gifts, came_under, known["digest"], attempt)
+            )
             told = time_on_roster(one.students)
             if told != known["on_roster"]:
                 told = self._time_on_roster(one, came_under, known["run"], next(iter(before), {}))
@@ -904,8 +906,8 @@ class Gradebook:
         self, one: Submission, came_under: int, run: int, before: Mapping[str, Any]
     ) -> str | None:
         """Return the roster's time of an attempt that came with a run; None if one of an earlier
-        run has it, because then the roster is older than this one. What it was ``before`` files
-        were given to it was handed in at the same time.
+        run has it, because then the roster is older than this one. ``before`` is the same attempt,
+        read in another way.
         """
         told = time_on_roster(one.students)
         query = (
@@ -913,11 +915,12 @@ class Gradebook:
         )
         return before.get("on_roster") if self.value(query, came_under, told, run) else told
 
-    def _before_gifts(
+    def _other_readings(
         self, gifts: Iterable[str], came_under: int, digest: str, number: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield the attempts, newest first, that an attempt with this digest was before a person
-        gave these files to it. ``number`` is its own, if it has one.
+        gave these files to it, or when other names were accepted. ``number`` is its own, if it has
+        one.
         """
         query = (
             "SELECT * FROM attempts WHERE came_under = ? AND void = 0 AND (? IS NULL OR id < ?)"
@@ -925,8 +928,8 @@ class Gradebook:
         )
         while row := self.row(query, came_under, number, number):
             fewer = json.loads(row["gifts"])
-            lessons = self._lessons_given({*gifts} - {*fewer})
-            if not lessons or self._own(digest, lessons) != self._own(row["digest"], lessons):
+            given = self._lessons_given({*gifts} - {*fewer})
+            if row["digest"] == digest or not self._same_but_for(given, digest, row["digest"]):
                 return
             yield row
             gifts, digest, number = fewer, row["digest"], row["id"]
@@ -936,10 +939,27 @@ class Gradebook:
         rows = self.db.execute(query, [self.assignment])
         return {lesson for entry, lesson in rows if entry in entries}
 
-    def _own(self, digest: str, lessons: set[str]) -> dict[str, str]:
-        """Return the texts of files by lesson, without those of some lessons."""
-        rows = self.db.execute("SELECT lesson, text FROM files WHERE digest = ?", [digest])
-        return {lesson: text for lesson, text in rows if lesson not in lessons}
+    def _same_but_for(self, lessons: set[str], digest: str, other: str) -> bool:
+        """Return whether two attempts have the same files, but for those of some lessons, and those
+        whose name, which is not the lesson's, one of the two did not accept.
+        """
+        query = "SELECT lesson, path, text FROM files WHERE digest = ?"
+        files, others = (
+            {lesson: rest for lesson, *rest in self.db.execute(query, [of])}
+            for of in (digest, other)
+        )
+        left_out = {
+            lesson
+            for lesson in files.keys() & others.keys()
+            if files[lesson][0] == others[lesson][0] and not all((files[lesson][1], others[lesson][1]))
+            and not files[lesson][0].endswith((f"{lesson}.py", f"{lesson}{SUFFIX}"))
+        }
+        both = lessons | left_out
+        mine, theirs = (
+            {lesson: text for lesson, (_, text) in those.items() if lesson not in both}
+            for those in (files, others)
+        )
+        return mine == theirs
 
     def untimed(self, run: int) -> int:
         """Return how many attempts of a run have no time, if there is a rule for late ones."""

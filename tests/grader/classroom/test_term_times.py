@@ -95,3 +95,30 @@ def test_what_is_handed_in_after_a_gift_has_no_time_of_an_old_roster(term: Term)
         assert book.entry("Ada").handed_in is None
     term.grade(later, roster=listed(term, Ada="2026-03-03T10:00Z,", Ben=f"{ON_TIME},"))
     assert term.marks() == {"Ada": 0.0, "Ben": 10.0}
+
+
+def test_a_name_that_is_accepted_later_leaves_the_time(term: Term) -> None:
+    """So does one that is not accepted any more."""
+    place = term.download("a", {"Ada/Tiny.py": points(8), "Ben/tiny.py": points(10)})
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
+    for accepted in (True, False, True):
+        term.grade(place, accept_near_names=accepted)
+        assert term.marks() == {"Ada": 4.0 if accepted else None, "Ben": 10.0}
+
+
+# -------------------------------------------------------------------------------------- new rosters
+
+
+@pytest.mark.parametrize("check", [None, "tiny.double"])
+def test_a_new_roster_counts_in_a_run_that_grades_again(
+    term: Term, capsys: pytest.CaptureFixture[str], check: str | None
+) -> None:
+    """Its extensions and its times; the next run changes nothing."""
+    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(10)})
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
+    newer = listed(term, Ada=f"{LATE},+2d", Ben=f"{LATE},")
+    for _ in range(2):
+        term.grade(place, roster=newer, regrade=True, check=check)
+        assert term.marks() == {"Ada": 8.0, "Ben": 5.0}
+    said = capsys.readouterr().out
+    assert said.count("extension changed") == 1
