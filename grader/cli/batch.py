@@ -449,8 +449,9 @@ def grade_found(
             graceful_interrupt(console, hosts),
         ):
             meter.begin("grading", len(found.handed))
-            newest = newest_time(wanted.place)
-            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
+            newest = newest_time(wanted.place, wanted.zone_info)
+            place = (newest, wanted.place.is_file())
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, *place)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

@@ -559,8 +559,15 @@ class Gradebook:
         return str(self.value("SELECT zone FROM term") or "")
 
     def set_zone(self, zone: str) -> None:
+        """Set the class's time zone; the times in earlier zips are in it from now on."""
+        before = self.zone()
         with transaction(self.db):
             self.db.execute("UPDATE term SET zone = ?", [zone])
+            query = "SELECT id, newest FROM runs WHERE zipped AND newest IS NOT NULL"
+            for run, newest in self.db.execute(query).fetchall() if zone != before else ():
+                read = datetime.fromtimestamp(newest, ZoneInfo(before) if before else None)
+                meant = read.replace(tzinfo=ZoneInfo(zone)).timestamp()
+                self.change("runs", run, {"newest": meant})
 
     def set_class(self, values: Mapping[str, object]) -> None:
         """Store facts about the assignment: columns of the table ``assignments``, by name."""
@@ -599,11 +606,12 @@ class Gradebook:
 
     # ---------------------------------------------------------------------- runs and gradings
 
-    def begin(self, plan: str, newest: float | None = None) -> int:
+    def begin(self, plan: str, newest: float | None = None, *, zipped: bool = False) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
 
-        ``newest`` is the newest time of a file in the download, in seconds since 1970. A
+        ``newest`` is the newest time of a file in the download, in seconds since 1970; ``zipped``
+        says that it was read in the class's zone, because a zip does not say in which it is. A
         download whose newest file is older than an earlier one's counts as downloaded before it.
         """
         with transaction(self.db):
@@ -621,7 +629,8 @@ class Gradebook:
             )
             ranked = moment(later) - MOMENT if later else datetime.now(UTC)
             row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
-            return self.insert("runs", {**row, "assignment": self.assignment})
+            row |= {"assignment": self.assignment, "zipped": int(zipped)}
+            return self.insert("runs", row)
 
     def end(self, run: int) -> None:
         """End a run. If it found nothing new, its number is free for the next one."""

@@ -4,7 +4,6 @@ else the run does.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +103,38 @@ def test_a_name_that_is_accepted_later_leaves_the_time(term: Term) -> None:
     for accepted in (True, False, True):
         term.grade(place, accept_near_names=accepted)
         assert term.marks() == {"Ada": 4.0 if accepted else None, "Ben": 10.0}
+
+
+# ----------------------------------------------------------------------------------- times in zips
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[None]:
+    """Let the machine be in another zone than the class."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("first_zone", ["Asia/Seoul", None])
+def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str | None) -> None:
+    """A zip does not say in which zone they are. Ada handed in again an hour after the first one,
+    of which nobody knows the times of attempts. The zone may be given only later.
+    """
+    ago = time.time() - 9 * DAY
+    handed = {"Ada/tiny.py": points(2), "Ben/tiny.py": points(3)}
+    plain = term.roster("name,username\nAda,ada\nBen,ben\n")
+    term.grade(term.download("first", handed, ago), roster=plain, zone=first_zone)
+    told = time.strftime("%Y-%m-%dT%H:%M", time.localtime(ago + 3_600))
+    roster = listed(term, Ada=f"{told},", Ben=",")
+    second = term.download("second", handed | {"Ada/tiny.py": points(9)}, ago + 2 * DAY)
+    term.grade(second, roster=roster, zone="Asia/Seoul")
+    assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
+    wall = time.strftime("%Y-%m-%d %H:%M", time.localtime(ago))
+    assert f"download of {wall}" in " ".join(term.run("show", term.out, "Ada").split())
 
 
 # -------------------------------------------------------------------------------------- new rosters
