@@ -169,7 +169,8 @@ class Batch:
     """A run. Results are committed in groups, and counted as done after the commit.
 
     ``grading`` grades one submission, here or on a cluster. ``progress`` is called with the number
-    of results on disk. ``newest`` is the newest time of a file in the download, ``zipped`` whether that is a zip.
+    of results on disk. ``newest`` is the newest time of a file in the download, which may be
+    ``zipped``.
     """
 
     book: Gradebook

@@ -20,7 +20,7 @@ from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
 from grader.classroom.gradebook.marks import MarkChange, changes_since
 from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
-from grader.classroom.gradebook.store import Gradebook, is_called
+from grader.classroom.gradebook.store import Gradebook, is_called, was_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
 from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
@@ -354,7 +354,7 @@ def list_people(out: Path, called: str | None) -> None:
     table = plain_table("name", "ids", "section", "")
     shown = 0
     for one in known.lines.values():
-        if called is None or is_called(one, called):
+        if called is None or is_called(one, called) or was_called(one, called):
             shown += 1
             ids = ", ".join(f"{kind} {value}" for kind, value in one.ids.items())
             where = "" if one.person in known.listed or not known.listed else "not on the roster"

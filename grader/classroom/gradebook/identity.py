@@ -48,8 +48,11 @@ def number_keys(student: StudentIdentity) -> set[Key]:
 
 def called_alike(student: StudentIdentity, other: StudentIdentity) -> bool:
     """Return whether the names agree: the same forms, or the same letters, because Moodle leaves
-    signs out of the names of files. Hidden names consist of a word and the number.
+    signs out of the names of files. Hidden names consist of a word and the number. A name that the
+    other one had before counts, too.
     """
+    if any(called_alike(student, StudentIdentity(name)) for name in other.former_names):
+        return True
     if forms_of(student.name) & forms_of(other.name):
         return True
     number = student.ids.get(NUMBER, "")

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
 from grader.classroom.gradebook.identity import NUMBER, OF_ONE_ASSIGNMENT, contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
-from grader.classroom.gradebook.store import Gradebook, has_a_name, is_called
-from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
+from grader.classroom.gradebook.store import WAYS_TO_CALL, Gradebook, is_called
+from grader.classroom.imports.entries import FORMERLY, ClassImport, StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 from grader.core.text import command
 
-OF_THE_TERM = ("section", "group", "role")
+OF_THE_TERM = ("section", "group", "role", FORMERLY)
 """Details of a person that hold for the term; the others are of an assignment."""
 
 
@@ -109,10 +109,13 @@ def known_people(book: Gradebook) -> KnownPeople:
     rosters = "SELECT assignment FROM listed ORDER BY assignment = ? DESC, assignment DESC LIMIT 1"
     newest = book.value(rosters, book.assignment)
     own_ids: dict[int, dict[str, str]] = {}
-    for _, students in entries_of(book):
+    came_as: dict[int, list[str]] = {}
+    for name, students in entries_of(book):
         for one in students:
             if one.person is not None:
                 own_ids.setdefault(one.person, {}).update(one.ids)
+                if NUMBER in one.ids and len(students) == 1:
+                    came_as.setdefault(one.person, []).append(name)
     rows = book.rows(
         "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
         " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
@@ -128,6 +131,8 @@ def known_people(book: Gradebook) -> KnownPeople:
             if newest == book.assignment:
                 ids |= json.loads(row["listed_ids"])
                 details |= json.loads(row["listed"])
+            names = (*details.get(FORMERLY, "").split("\n"), *came_as.get(row["id"], ()))
+            details |= formerly(row["name"], names)
         ids = {**own_ids.get(row["id"], {}), **ids}
         line = UNLISTED + row["id"] if row["line"] is None else row["line"]
         known.lines[line] = StudentIdentity(row["name"], ids, details, person)
@@ -231,8 +236,16 @@ def keep_person(
     if columns is not None:
         kept = {k: v for k, v in json.loads(row["details"]).items() if k not in columns}
         details = {key: one.details[key] for key in OF_THE_TERM if key in one.details}
+        names = (*kept.pop(FORMERLY, "").split("\n"), row["name"])
+        details |= formerly(one.name, names)
         new |= {"name": one.name, "details": json.dumps(kept | details)}
     book.change("people", person, new)
+
+
+def formerly(name: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the detail of a person who is called ``name`` and had these names."""
+    others = [one for one in dict.fromkeys(names) if one and not forms_of(one) & forms_of(name)]
+    return {FORMERLY: "\n".join(others)} if others else {}
 
 
 def entries_of(book: Gradebook) -> list[tuple[str, tuple[StudentIdentity, ...]]]:
@@ -466,7 +479,7 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
     """
     people = known_people(book)
     found: dict[int | None, StudentIdentity] = {}
-    for alike in (is_called, has_a_name):
+    for alike in WAYS_TO_CALL:
         if not found:
             found = {one.person: one for one in people.lines.values() if alike(one, called)}
     strangers = found.keys() - people.listed

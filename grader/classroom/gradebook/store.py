@@ -22,7 +22,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -895,9 +895,7 @@ class Gradebook:
         came_under = known["came_under"]
         query = "SELECT max(id) FROM attempts WHERE came_under = ? AND void = 0"
         if self.value(query, came_under) == attempt:
-            before = list(
-                self._other_readings(one.gifts, came_under, known["digest"], attempt)
-            )
+            before = list(self._other_readings(one.gifts, came_under, known["digest"], attempt))
             told = time_on_roster(one.students)
             if told != known["on_roster"]:
                 told = self._time_on_roster(one, came_under, known["run"], next(iter(before), {}))
@@ -954,21 +952,20 @@ class Gradebook:
         """
         query = "SELECT lesson, path, text FROM files WHERE digest = ?"
         files, others = (
-            {lesson: rest for lesson, *rest in self.db.execute(query, [of])}
+            {lesson: (path, text) for lesson, path, text in self.db.execute(query, [of])}
             for of in (digest, other)
         )
-        left_out = {
-            lesson
-            for lesson in files.keys() & others.keys()
-            if files[lesson][0] == others[lesson][0] and not all((files[lesson][1], others[lesson][1]))
-            and not files[lesson][0].endswith((f"{lesson}.py", f"{lesson}{SUFFIX}"))
-        }
-        both = lessons | left_out
-        mine, theirs = (
-            {lesson: text for lesson, (_, text) in those.items() if lesson not in both}
-            for those in (files, others)
+
+        def is_same(lesson: str) -> bool:
+            path, text = files.get(lesson, ("", ""))
+            other_path, other_text = others.get(lesson, ("", ""))
+            own_name = PurePosixPath(path).name in (f"{lesson}.py", f"{lesson}{SUFFIX}")
+            unread = path == other_path and not own_name and not (text and other_text)
+            return unread or text == other_text
+
+        return all(
+            is_same(lesson) for lesson in files.keys() | others.keys() if lesson not in lessons
         )
-        return mine == theirs
 
     def untimed(self, run: int) -> int:
         """Return how many attempts of a run have no time, if there is a rule for late ones."""
@@ -1106,7 +1103,7 @@ def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> 
     if there are several.
     """
     theirs: list[str] = []
-    for alike in (is_called, has_a_name):  # a part of a name only if nobody has it as a whole
+    for alike in WAYS_TO_CALL:
         theirs = theirs or [
             name for name, those in lines.items() if any(alike(one, called) for one in those)
         ]
@@ -1134,6 +1131,13 @@ def has_a_name(student: StudentIdentity, called: str) -> bool:
     return called.strip().casefold() in student.name.casefold().replace(",", " ").split()
 
 
+def was_called(student: StudentIdentity, called: str) -> bool:
+    """Return whether this was a student's name on an earlier roster."""
+    return any(forms_of(called) & forms_of(name) for name in student.former_names)
+
+
+WAYS_TO_CALL = (is_called, was_called, has_a_name)
+"""How somebody is named, in order: each only if nobody is named so in an earlier way."""
 LOCK = "grades.lock"
 
 

@@ -15,6 +15,8 @@ from grader.course.submission import LessonFile
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
+FORMERLY = "formerly"
+"""The detail of a student that has the names on earlier rosters."""
 
 
 def visible(entries: list[Entry]) -> tuple[Entry, ...]:
@@ -30,13 +32,18 @@ class StudentIdentity:
     ``sid``, ``username``, …
 
     ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
-    student; ``due``, an extension; ``handed_in``, a time. ``person`` is the number in the term.
+    student; ``due``, an extension; ``handed_in``, a time; and ``formerly``, the names on earlier
+    rosters, one in a line. ``person`` is the number in the term.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
     person: int | None = None
+
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.details.get(FORMERLY, "").split("\n")))
 
 
 Read = Callable[[Iterable[str]], dict[str, LessonFile]]

@@ -57,9 +57,7 @@ def mark_of(term: Term, called: str) -> float | None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ["notes.txt", "my solution.py"])
-def test_who_is_given_a_file_stays_as_late_as_they_were(
-    term: Term, layout: str, name: str
-) -> None:
+def test_who_is_given_a_file_stays_as_late_as_they_were(term: Term, layout: str, name: str) -> None:
     """The file was in their own folder or in another one; later runs leave the time, and a roster
     with other times changes it.
     """
@@ -98,7 +96,7 @@ def test_what_is_handed_in_after_a_gift_has_no_time_of_an_old_roster(term: Term)
 
 def test_a_name_that_is_accepted_later_leaves_the_time(term: Term) -> None:
     """So does one that is not accepted any more."""
-    place = term.download("a", {"Ada/Tiny.py": points(8), "Ben/tiny.py": points(10)})
+    place = term.download("a", {"Ada/ada_tiny.py": points(8), "Ben/tiny.py": points(10)})
     term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
     for accepted in (True, False, True):
         term.grade(place, accept_near_names=accepted)

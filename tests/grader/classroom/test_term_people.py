@@ -1,0 +1,74 @@
+"""Who is meant, when somebody's name changed, or a command names a submission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.store import Gradebook
+from grader.course.course import Course
+
+from .test_term import DAY, MONDAY, Term, points, recorded
+
+HEADER = "Identifier,Full name,Email address,Status,Last modified (submission)"
+DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": "Europe/Berlin"}
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    return Term(tmp_path, small_course)
+
+
+def worksheet(term: Term, first: int, **names: str) -> Path:
+    """Write Moodle's grading worksheet: everybody's name, by the first part of the address."""
+    at = '"Monday, 2 November 2026, 6:05 PM"'
+    rows = [
+        f"Participant {first + place},{name},{login}@x.edu,Submitted for grading - ,{at}"
+        for place, (login, name) in enumerate(names.items())
+    ]
+    return term.roster("\n".join([HEADER, *rows]) + "\n")
+
+
+def folder(name: str, number: int, earned: float) -> dict[str, str]:
+    return {f"{name}_{number}_assignsubmission_file/tiny.py": points(earned)}
+
+
+def test_who_is_renamed_in_moodle_stays_who_they_are(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A download from before with the worksheet from after, whatever else was graded between."""
+    week1 = term.download("w1", folder("Chloé Dubois", 101, 10) | folder("Ada Lee", 102, 5))
+    old, new = {"chloe": "Chloé Dubois", "ada": "Ada Lee"}, {"chloe": "Chloé Martin"}
+    term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **old), **DUE)
+    week2 = term.download("w2", folder("Chloé Martin", 501, 8))
+    term.grade(week2, assignment="Week 2", roster=worksheet(term, 501, **old | new))
+    capsys.readouterr()
+    late = {"Chloé Dubois": 9.0, "Ada Lee": 4.5}
+    for _ in range(2):
+        term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **old | new))
+        said = "".join(capsys.readouterr())
+        assert "may be" not in said and "not found" not in said, said
+        assert term.marks("Week 1") == late
+    with Gradebook.open(term.out / "Week 1") as book:
+        (one,) = book.entry_of("Chloé Dubois").students
+        assert (one.name, one.ids["email"]) == ("Chloé Martin", "chloe@x.edu")
+    for called in ("Chloé Dubois", "Chloé Martin", "chloe@x.edu"):
+        assert "Week 1" in term.run("show", term.out, called)
+        assert "1 person" in term.run("person", term.out, called)
+    later = term.download("later", folder("Chloé Martin", 101, 7), MONDAY + DAY)
+    term.grade(later, assignment="Week 1")
+    assert term.marks("Week 1") == late | {"Chloé Dubois": 7.0}
+
+
+def test_a_name_that_is_anothers_now_is_not_who_had_it_before(term: Term) -> None:
+    week1 = term.download("w1", folder("Kim Minsu", 101, 10) | folder("Lee Jun", 102, 5))
+    people = {"one": "Kim Minsu", "two": "Lee Jun"}
+    term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **people), **DUE)
+    week2 = term.download("w2", folder("Kim Minsu", 502, 4) | folder("Park Bo", 501, 8))
+    people = {"one": "Park Bo", "two": "Kim Minsu"}
+    term.grade(week2, assignment="Week 2", roster=worksheet(term, 501, **people))
+    with Gradebook.open(term.out / "Week 2") as book:
+        marks = {e.students[0].ids["email"]: e.earned for e in book.entries()}
+    assert marks == {"one@x.edu": 8.0, "two@x.edu": 4.0}
