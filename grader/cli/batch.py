@@ -260,7 +260,8 @@ def grade_class(
             book.set_secret(wanted.seed)
             begin_marks(book)
             remember(book, wanted, plan, late_rule, found.layout)
-            enrolled = enrol(book, found, roster)
+            guessed = found.layout == "plain" and wanted.layout is None
+            enrolled = enrol(book, found, roster, guessed=guessed)
             students = dict(entries_of(book))
             found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
             handed = {one.name for one in found.handed}

@@ -20,7 +20,7 @@ from grader.classroom.imports.entries import FORMERLY, ClassImport, StudentIdent
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
-from grader.core.text import command
+from grader.core.text import command, counted
 
 OF_THE_TERM = ("section", "group", "role", FORMERLY)
 """Details of a person that hold for the term; the others are of an assignment."""
@@ -36,8 +36,14 @@ class Enrolled:
     notes: tuple[str, ...]
 
 
-def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolled:
-    """Find out whose each submission is; keep the people, and who has handed in nothing."""
+def enrol(
+    book: Gradebook, found: ClassImport, roster: Roster | None, *, guessed: bool = False
+) -> Enrolled:
+    """Find out whose each submission is; keep the people, and who has handed in nothing.
+
+    If the layout was only ``guessed``, raise UsageError for a first download in which hardly
+    anybody is on the roster.
+    """
     with transaction(book.db):
         if roster is not None:
             keep_roster(book, roster)
@@ -53,6 +59,8 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
                 for name, students in matched.students.items()
             },
         )
+        if guessed and roster is not None and not book.names():
+            refuse_strangers(people, handed, roster)
         refresh(book, people, {one.name for one in handed})
         forgotten = [one.name for one in handed if book.is_forgotten(one.name)]
         doubts = {
@@ -77,6 +85,24 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
         )
     kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
     return Enrolled(replace(found, handed=tuple(kept)), tuple(notes))
+
+
+def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: Roster) -> None:
+    listed = [one for one in handed if persons(one.students) & people.listed]
+    if len(handed) < FEW or 10 * len(listed) >= len(handed):
+        return
+    strange = next(one.name for one in handed if one not in listed)
+    columns = sorted({kind for _, one in roster.students for kind in one.ids})
+    raise UsageError(
+        f"{counted(len(handed), 'submission')}, layout: plain, a folder or a file for each student,"
+        f" but hardly anybody is on the roster by name{''.join(f', {one}' for one in columns)}. Is"
+        f" {strange!r} a student? If these are repositories: --from github. If the names are right:"
+        " --from plain"
+    )
+
+
+FEW = 3
+"""Of so many submissions, somebody has to be on the roster."""
 
 
 @dataclass(slots=True)

@@ -139,12 +139,15 @@ class SortedEntries:
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
-    """A layout: ``looks_like`` describes its names, ``matching`` counts those at a level."""
+    """A layout: ``looks_like`` describes its names, ``matching`` counts those at a level, and
+    ``possible`` those that would do if a person says that it is this layout.
+    """
 
     name: str
     read_level: Callable[[Directory, Lessons], SortedEntries]
     looks_like: str = ""
     matching: Callable[[Directory], int] = lambda level: 0
+    possible: Callable[[Directory], int] = lambda level: 0
 
     def claims(self, level: Directory) -> bool:
         """Return whether at least half of a level's entries have names of this layout."""

@@ -1,6 +1,7 @@
 """A class's GitHub clones: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
-The assignment's name comes from the folder around them, or from their common prefix. ``gh teacher
+The assignment's name comes from the folder around them, which may be spelled without hyphens, or
+from their common prefix. ``gh teacher
 download`` of Classroom 50 names that folder ``<classroom>-<assignment>_submissions_<time>`` and
 puts its own scores into it, which are not read:
 https://github.com/foundation50/classroom50/wiki/CLI-Teacher-Guide, "Download submissions".
@@ -19,7 +20,7 @@ from grader.classroom.imports.entries import (
     SortedEntries,
     StudentIdentity,
 )
-from grader.classroom.imports.names import readable
+from grader.classroom.imports.names import letters, readable
 from grader.course.files import Entry, Kind
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
@@ -31,10 +32,15 @@ REPOSITORY = ".git"
 
 def _matching(level: Directory) -> int:
     prefix = _prefix(level)
-    named = [entry for entry in level.entries if _is_named(entry, prefix)]
-    if AROUND.search(level.name):
+    named = _named(level)
+    if AROUND.search(level.name) or letters(level.name) == letters(prefix) != "":
         return len(named)
     return sum(entry.holds(REPOSITORY) for entry in named)
+
+
+def _named(level: Directory) -> list[Entry]:
+    prefix = _prefix(level)
+    return [entry for entry in level.entries if _is_named(entry, prefix)]
 
 
 def _is_named(entry: Entry, prefix: str) -> bool:
@@ -52,6 +58,7 @@ def _prefix(level: Directory) -> str:
     if 2 * sum(entry.name.startswith(known) for entry in folders) >= max(1, len(folders)):
         return known
     clones = [entry.name for entry in folders if entry.holds(REPOSITORY)]
+    clones = clones or [entry.name for entry in folders]
     shared = os.path.commonprefix(clones) if len(clones) > 1 else ""  # noqa: RUF071 - not paths
     return shared[: shared.rfind("-") + 1]
 
@@ -74,5 +81,9 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 LAYOUT = DownloadLayout(
-    "github", _read_level, "<assignment>-submissions/<assignment>-<username>", _matching
+    "github",
+    _read_level,
+    "<assignment>-submissions/<assignment>-<username>",
+    _matching,
+    lambda level: len(_named(level)),
 )

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.gradebook.people import known_people
 from grader.classroom.gradebook.store import Gradebook
+from grader.core.errors import UsageError
 from grader.course.course import Course
 
 from .test_term import DAY, MONDAY, Term, points, recorded
@@ -72,3 +74,29 @@ def test_a_name_that_is_anothers_now_is_not_who_had_it_before(term: Term) -> Non
     with Gradebook.open(term.out / "Week 2") as book:
         marks = {e.students[0].ids["email"]: e.earned for e in book.entries()}
     assert marks == {"one@x.edu": 8.0, "two@x.edu": 4.0}
+
+
+def test_a_class_of_strangers_is_not_graded(term: Term) -> None:
+    """Unless a person says that the layout is right."""
+    names = ("ada-l", "benok", "chloe-m", "danaw")
+    place = term.download("down", {f"hand-in-3-{one}/tiny.py": points(5) for one in names})
+    roster = term.roster("name,github\n" + "".join(f"Student {one},{one}\n" for one in names))
+    with pytest.raises(UsageError, match=r"4 submissions, layout: plain.*--from github"):
+        term.grade(place, roster=roster)
+    with Gradebook.open(term.out) as book:
+        assert list(book.entries()) == [] and known_people(book).lines == {}
+    term.grade(place, roster=roster, layout="github")
+    assert term.marks() == dict.fromkeys(names, 5.0)
+    term.out = term.folder / "other"
+    term.grade(place, roster=roster, layout="plain")
+    assert {f"hand-in-3-{one}" for one in names} <= term.marks().keys()
+
+
+def test_repositories_in_a_folder_called_like_the_assignment(term: Term) -> None:
+    names = ("ada-l", "benok")
+    place = term.folder / "week3"
+    for one in names:
+        (place / f"week-3-{one}").mkdir(parents=True)
+        (place / f"week-3-{one}" / "tiny.py").write_text(points(5))
+    term.grade(place)
+    assert term.marks() == dict.fromkeys(names, 5.0)
