@@ -17,9 +17,9 @@ from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.gifts import files_meant
 from grader.classroom.imports.names import name_list
-from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.batch import BatchOptions, grade_class, remembered_course
 from grader.cli.gradebook import login_name, undo_change
-from grader.cli.options import PATH, course, course_option
+from grader.cli.options import PATH, course_option
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course
 from grader.course.files import FileEntry
@@ -62,9 +62,10 @@ def give(
         return
     if file is None or person is None:
         raise UsageError("Name the file and the person; with --undo, only the person")
-    owner, options = give_file(course(course_root), out, file, person, lesson)
-    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, **options)
-    sys.exit(grade_class(course(course_root), wanted, only=owner))
+    named = remembered_course(BatchOptions(out, out, course_root=course_root))
+    owner, options = give_file(named, out, file, person, lesson)
+    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, course_root=course_root, **options)
+    sys.exit(grade_class(named, wanted, only=owner))
 
 
 def give_file(

@@ -344,6 +344,10 @@ STEPS = (
     ALTER TABLE marks ADD COLUMN extension TEXT; -- as the roster had it; NULL is not known
     """,
     "ALTER TABLE assignments ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;",
+    """
+    ALTER TABLE assignments ADD COLUMN course TEXT NOT NULL DEFAULT ''; -- its folder, if one was
+                                             -- named
+    """,
 )
 
 

@@ -508,6 +508,8 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
     for alike in WAYS_TO_CALL:
         if not found:
             found = {one.person: one for one in people.lines.values() if alike(one, called)}
+    if not found:
+        found = {one.person: one for one in students_of(book, called) if one.person is not None}
     strangers = found.keys() - people.listed
     if unlisted and len(strangers) == 1:
         return strangers.pop()
@@ -515,6 +517,13 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
         who = "; ".join(described(one) for one in found.values())
         raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")
     return next(iter(found), None)
+
+
+def students_of(book: Gradebook, name: str) -> list[StudentIdentity]:
+    """Return the students of the submissions that have this name in any assignment."""
+    query = "SELECT students FROM submissions WHERE name = ?"
+    rows = book.db.execute(query, [name]).fetchall()
+    return [one for (students,) in rows for one in students_from_json(students)]
 
 
 def unique_call(book: Gradebook, person: int) -> str:

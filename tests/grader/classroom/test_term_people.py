@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.classroom.gradebook.people import known_people
 from grader.classroom.gradebook.store import Gradebook
+from grader.cli import cli
+from grader.cli.batch import BatchOptions, remembered_course
 from grader.core.errors import UsageError
 from grader.course.course import Course
 
-from .test_term import DAY, MONDAY, Term, points, recorded
+from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
 
 HEADER = "Identifier,Full name,Email address,Status,Last modified (submission)"
 DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": "Europe/Berlin"}
@@ -100,3 +103,63 @@ def test_repositories_in_a_folder_called_like_the_assignment(term: Term) -> None
         (place / f"week-3-{one}" / "tiny.py").write_text(points(5))
     term.grade(place)
     assert term.marks() == dict.fromkeys(names, 5.0)
+
+
+def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term) -> None:
+    """Who is meant is said with what tells people of one name apart."""
+    roster = "name,sid,email,username\nAda Lee,1,ada1@x.edu,zz7\nAda Lee,2,ada2@x.edu,qq\n"
+    files = {"zz7/tiny.py": points(8), "qq/tiny.py": points(5)}
+    for week in ("Week 1", "Week 2"):
+        place = term.download(week, files, MONDAY)
+        term.grade(place, assignment=week, roster=term.roster(roster))
+    with Gradebook.open(term.out / "Week 2") as book:
+        book.db.execute("UPDATE submissions SET name = 'Ada-2' WHERE name = 'zz7'")
+    assert "Week 1" in term.run("show", term.out, "Ada-2")
+    with pytest.raises(UsageError, match=r"Ada-2 \(ada1@x\.edu\), qq \(ada2@x\.edu\)"):
+        term.run("show", term.out, "Ada Lee", "Week 2")
+
+
+def test_what_changed_before_the_first_export_is_said_to_be_unknown(term: Term) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)})
+    term.grade(place)
+    assert "never exported; --since" in term.run("changes", term.out)
+    term.run("export", term.out, "--to", "csv")
+    assert "never exported" not in term.run("changes", term.out)
+
+
+def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(term: Term) -> None:
+    place = term.download("a", folder("Ada Lee", 101, 5) | folder("Ben Ito", 102, 5))
+    term.grade(place)
+    with pytest.MonkeyPatch.context() as patch:
+        said: list[str] = []
+        patch.setattr("grader.cli.exports.print_notes", lambda notes: said.extend(map(str, notes)))
+        for roster, warnings in ((None, 1), ({"a": "Ada Lee", "b": "Ben Ito"}, 0)):
+            if roster:
+                term.grade(place, roster=worksheet(term, 101, **roster), zone="Europe/Berlin")
+            said.clear()
+            term.run("feedback", term.out, "--to", "moodle")
+            assert len(said) == warnings
+
+
+def test_the_course_is_remembered(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later run without it would take its marks back."""
+    clone = term.folder / "clone"
+    clone.mkdir()
+    asked: list[Path | None] = []
+
+    def course(root: Path | None) -> Course:
+        asked.append(root)
+        return term.course
+
+    monkeypatch.setattr("grader.cli.batch.course", course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    for words in (("--course", clone), (), ("--course", term.folder), ()):
+        out = ("--out", term.out, "--sandbox", "off")
+        with pytest.raises(SystemExit, match="0"):
+            cli(["batch", str(place), *map(str, out), *map(str, words)], standalone_mode=False)
+    assert asked == [clone, clone, term.folder, term.folder]
+    monkeypatch.setattr("grader.cli.batch.remembered", lambda one: replace(one, course_root=clone))
+    clone.rmdir()
+    with pytest.raises(UsageError, match=r"graded with the course in .*clone, which is not there"):
+        remembered_course(BatchOptions(place, term.out))

@@ -27,7 +27,7 @@ LAYOUTS = {
 @pytest.fixture
 def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
     monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
-    monkeypatch.setattr("grader.cli.give.course", lambda root: small_course)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: small_course)
     monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
     return Term(tmp_path, small_course)
 
