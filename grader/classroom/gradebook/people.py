@@ -526,6 +526,13 @@ def students_of(book: Gradebook, name: str) -> list[StudentIdentity]:
     return [one for (students,) in rows for one in students_from_json(students)]
 
 
+def forgotten_names(book: Gradebook) -> list[str]:
+    """Return the names of the students whose submissions are forgotten."""
+    query = "SELECT students FROM submissions WHERE assignment = ? AND forgotten = 1"
+    rows = book.db.execute(query, [book.assignment]).fetchall()
+    return [one.name for (students,) in rows for one in students_from_json(students)]
+
+
 def unique_call(book: Gradebook, person: int) -> str:
     """Return a person's name, or an id if the name may be somebody else's."""
     known = known_people(book)

@@ -1,7 +1,6 @@
 """A class's GitHub clones: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
-The assignment's name comes from the folder around them, which may be spelled without hyphens, or
-from their common prefix. ``gh teacher
+The assignment's name comes from the folder around them, or from their common prefix. ``gh teacher
 download`` of Classroom 50 names that folder ``<classroom>-<assignment>_submissions_<time>`` and
 puts its own scores into it, which are not read:
 https://github.com/foundation50/classroom50/wiki/CLI-Teacher-Guide, "Download submissions".
@@ -20,7 +19,7 @@ from grader.classroom.imports.entries import (
     SortedEntries,
     StudentIdentity,
 )
-from grader.classroom.imports.names import letters, readable
+from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
@@ -31,9 +30,8 @@ REPOSITORY = ".git"
 
 
 def _matching(level: Directory) -> int:
-    prefix = _prefix(level)
     named = _named(level)
-    if AROUND.search(level.name) or letters(level.name) == letters(prefix) != "":
+    if AROUND.search(level.name):
         return len(named)
     return sum(entry.holds(REPOSITORY) for entry in named)
 

@@ -95,16 +95,6 @@ def test_a_class_of_strangers_is_not_graded(term: Term) -> None:
     assert {f"hand-in-3-{one}" for one in names} <= term.marks().keys()
 
 
-def test_repositories_in_a_folder_called_like_the_assignment(term: Term) -> None:
-    names = ("ada-l", "benok")
-    place = term.folder / "week3"
-    for one in names:
-        (place / f"week-3-{one}").mkdir(parents=True)
-        (place / f"week-3-{one}" / "tiny.py").write_text(points(5))
-    term.grade(place)
-    assert term.marks() == dict.fromkeys(names, 5.0)
-
-
 def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term) -> None:
     """Who is meant is said with what tells people of one name apart."""
     roster = "name,sid,email,username\nAda Lee,1,ada1@x.edu,zz7\nAda Lee,2,ada2@x.edu,qq\n"
