@@ -780,12 +780,12 @@ class Gradebook:
     ) -> bool:
         """Let a grading be valid for an attempt; return whether anything changed by that."""
         with transaction(self.db):
-            attempt = self._attempt(one, run, digest, seen)
             state = (
                 "SELECT t.*, s.students, s.attempt FROM attempts t JOIN submissions s ON s.id ="
                 " t.submission WHERE t.id = ?"
             )
-            before = self.row(state, attempt)
+            before = self.row(state, seen.id) if seen else None
+            attempt = self._attempt(one, run, digest, seen)
             if seen:
                 self._tell(one, attempt)
             new = {"grading": grading, "digest": digest, "problem": None, "fault": 0}

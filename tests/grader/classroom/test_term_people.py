@@ -153,3 +153,13 @@ def test_the_course_is_remembered(term: Term, monkeypatch: pytest.MonkeyPatch) -
     clone.rmdir()
     with pytest.raises(UsageError, match=r"graded with the course in .*clone, which is not there"):
         remembered_course(BatchOptions(place, term.out))
+
+
+def test_a_member_is_found_in_a_folder_with_the_groups_name_before_theirs(term: Term) -> None:
+    """So did older versions of Moodle, with a folder and the own number for each member."""
+    paths = folder("Red-Dana Weiss", 101, 10) | folder("Red-Min-jun Kim", 102, 10)
+    sheet = worksheet(term, 101, dana="Dana Weiss", kim="Min-jun Kim", ivan="Ivan Petrov")
+    term.grade(term.download("a", paths), roster=sheet, **DUE)
+    with Gradebook.open(term.out) as book:
+        marks = {one.name: entry.score for entry in book.entries() for one in entry.students}
+    assert marks == {"Dana Weiss": 9.0, "Min-jun Kim": 9.0, "Ivan Petrov": 0.0}
