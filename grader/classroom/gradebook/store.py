@@ -63,6 +63,8 @@ OURS = frozenset(
     " gradescope term.csv term.toml".split()
 )
 """Names in a gradebook's folder that no assignment can have."""
+IN_MACHINE_ZONE, IN_ZONE = 1, 2
+"""How the times in a run's zip were read: in the zone of the machine, or of the class."""
 LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
 
@@ -563,11 +565,12 @@ class Gradebook:
         before = self.zone()
         with transaction(self.db):
             self.db.execute("UPDATE term SET zone = ?", [zone])
-            query = "SELECT id, newest FROM runs WHERE zipped AND newest IS NOT NULL"
-            for run, newest in self.db.execute(query).fetchall() if zone != before else ():
-                read = datetime.fromtimestamp(newest, ZoneInfo(before) if before else None)
+            query = "SELECT id, newest, zipped FROM runs WHERE zipped AND newest IS NOT NULL"
+            for run, newest, zipped in self.db.execute(query).fetchall():
+                read_in = ZoneInfo(before) if zipped == IN_ZONE else None
+                read = datetime.fromtimestamp(newest, read_in)
                 meant = read.replace(tzinfo=ZoneInfo(zone)).timestamp()
-                self.change("runs", run, {"newest": meant})
+                self.change("runs", run, {"newest": meant, "zipped": IN_ZONE})
 
     def set_class(self, values: Mapping[str, object]) -> None:
         """Store facts about the assignment: columns of the table ``assignments``, by name."""
@@ -629,7 +632,8 @@ class Gradebook:
             )
             ranked = moment(later) - MOMENT if later else datetime.now(UTC)
             row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
-            row |= {"assignment": self.assignment, "zipped": int(zipped)}
+            read = IN_ZONE if self.zone() else IN_MACHINE_ZONE
+            row |= {"assignment": self.assignment, "zipped": read if zipped else 0}
             return self.insert("runs", row)
 
     def end(self, run: int) -> None:
