@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.gradebook.marks import MarkChange
 from grader.classroom.gradebook.people import known_people
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
 from grader.cli.batch import BatchOptions, remembered_course
+from grader.cli.batch_screen import show_changes
 from grader.core.errors import UsageError
 from grader.course.course import Course
+from grader.render.terminal import make_console
 
 from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
 
@@ -163,3 +166,19 @@ def test_a_member_is_found_in_a_folder_with_the_groups_name_before_theirs(term: 
     with Gradebook.open(term.out) as book:
         marks = {one.name: entry.score for entry in book.entries() for one in entry.students}
     assert marks == {"Dana Weiss": 9.0, "Min-jun Kim": 9.0, "Ivan Petrov": 0.0}
+
+
+def test_what_changed_by_hand_is_said_with_the_mark_before(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Equal marks that are exchanged have not changed, and a lesson without a file has no table."""
+    plain = "name,username\nAda,ada\nBen,ben\nCy,cy\n"
+    files = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8), "Cy/Tiny.py": points(3)}
+    term.grade(term.download("a", files), roster=term.roster(plain))
+    said = term.run("adjust", term.out, "Ada", "--points", "-1", "--reason", "a slip")
+    assert "Ada: 8 → 7 (" in said
+    assert "Ada: 7 → 8 (" in term.run("adjust", term.out, "Ada", "--undo")
+    change = MarkChange("Ada", "Ada", "", 8.0, 8.0, "", (("tiny.double", "passed", "failed"),))
+    show_changes(make_console(), [change, replace(change, name="Ben")])
+    assert "2 changed, but no marks" in capsys.readouterr().out
+    assert "points" not in term.run("show", term.out, "Cy")
