@@ -169,7 +169,8 @@ class Batch:
     """A run. Results are committed in groups, and counted as done after the commit.
 
     ``grading`` grades one submission, here or on a cluster. ``progress`` is called with the number
-    of results on disk. ``newest`` is the newest time of a file in the download.
+    of results on disk. ``newest`` is the newest time of a file in the download, which may be
+    ``zipped``.
     """
 
     book: Gradebook
@@ -182,6 +183,7 @@ class Batch:
     seed: int = field(init=False)
     rewrite: bool = field(init=False)
     newest: float | None = None
+    zipped: bool = False
     proven: bool = False
     done: int = 0
     replaced_in: set[int] = field(default_factory=set)
@@ -195,7 +197,7 @@ class Batch:
         be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
         and the same call continues.
         """
-        run = self.book.begin(str(self.plan), self.newest)
+        run = self.book.begin(str(self.plan), self.newest, zipped=self.zipped)
         self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
         shown = REVEALED if self.plan.reveal else WITHHELD
         pages = f"{shown} {self.book.about('late_rule')}".strip()

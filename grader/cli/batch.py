@@ -41,7 +41,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.messages import Settings
 from grader.core.text import clean, counted
-from grader.course.course import Course
+from grader.course.course import Course, find_course
 from grader.course.files import newest_time
 from grader.course.submission import writable
 from grader.runtime.client import ForkServerClient
@@ -154,7 +154,8 @@ def batch(executor: str, workers: int | None, course_root: Path | None, **option
     """Grade a class: a gradebook, a page for each student, tables.
 
     You can stop it at any time. Run the same command again to continue. The gradebook remembers
-    the options --lessons, --roster, --due, --late, --attempts, --zone and --accept-near-names.
+    the options --lessons, --roster, --due, --late, --attempts, --zone, --course and
+    --accept-near-names.
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """
@@ -165,8 +166,8 @@ def batch(executor: str, workers: int | None, course_root: Path | None, **option
     if (executor == "dask") is not bool(options["scheduler"]):
         raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
     workers = workers or (0 if options["scheduler"] else os.cpu_count() or 1)
-    wanted = BatchOptions(workers=workers, **options)
-    sys.exit(grade_class(course(course_root), wanted))
+    wanted = BatchOptions(workers=workers, course_root=course_root, **options)
+    sys.exit(grade_class(remembered_course(wanted), wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,7 @@ class BatchOptions:
     due: str | None = None
     late: str | None = None
     repair: bool = False
+    course_root: Path | None = None
     rule_before: str = ""
     """The late rule that the gradebook has, as JSON."""
 
@@ -238,7 +240,7 @@ def grade_class(
     from grader.classroom.gradebook.marks import begin_marks, note_told
     from grader.classroom.gradebook.people import enrol, entries_of
     from grader.classroom.gradebook.store import Gradebook, batch_lock
-    from grader.cli.batch_screen import Summary, say_before
+    from grader.cli.batch_screen import Summary, listing, say_before
     from grader.render.terminal import make_console
     from grader.runtime.text_reader import TextReader
 
@@ -260,12 +262,15 @@ def grade_class(
             book.set_secret(wanted.seed)
             begin_marks(book)
             remember(book, wanted, plan, late_rule, found.layout)
-            enrolled = enrol(book, found, roster)
+            guessed = found.layout == "plain" and wanted.layout is None
+            enrolled = enrol(book, found, roster, guessed=guessed)
             students = dict(entries_of(book))
             found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
             handed = {one.name for one in found.handed}
             if only is None:
                 say_before(console, replace(enrolled, found=found), roster)
+                if wanted.course_root:
+                    listing(console, "course", [str(course.root)])
             else:
                 chosen = tuple(one for one in found.handed if one.name == only)
                 found = replace(found, handed=chosen)
@@ -313,7 +318,7 @@ def remembered(wanted: BatchOptions) -> BatchOptions:
         if assignment not in known:
             return replace(wanted, zone=zone)
         book = book.at(known[assignment])
-        near = bool(int(book.about("near_names")))
+        near, folder = bool(int(book.about("near_names"))), book.about("course")
         return replace(
             wanted,
             lessons=wanted.lessons or tuple(lesson for lesson, _, _ in book.lessons()),
@@ -321,8 +326,23 @@ def remembered(wanted: BatchOptions) -> BatchOptions:
             if wanted.accept_near_names is None
             else wanted.accept_near_names,
             zone=zone,
+            course_root=wanted.course_root or (Path(folder) if folder else None),
             rule_before=book.about("late_rule"),
         )
+
+
+def remembered_course(wanted: BatchOptions) -> Course:
+    """Return the course that was named, now or when the assignment was graded before; raise
+    UsageError if that is gone.
+    """
+    root = remembered(wanted).course_root
+    if root is not None and root != wanted.course_root and not root.exists():
+        installed = find_course(None, here=Path())
+        raise UsageError(
+            f"The assignment was graded with the course in {root}, which is not there. Name its"
+            f" folder with --course. The installed course: --course {installed}"
+        )
+    return course(root)
 
 
 def remember(
@@ -342,6 +362,8 @@ def remember(
         "layout": layout,
         "near_names": int(bool(wanted.accept_near_names)),
     }
+    if wanted.course_root:
+        values["course"] = writable(str(wanted.course_root.resolve()))
     if plan.check is None:
         values |= {"lang": lang, "lessons": json.dumps(titles)}
     if late_rule is not None:
@@ -449,8 +471,9 @@ def grade_found(
             graceful_interrupt(console, hosts),
         ):
             meter.begin("grading", len(found.handed))
-            newest = newest_time(wanted.place)
-            running = Batch(book, book.folder, plan, hosts, grading, meter.update, newest)
+            newest = newest_time(wanted.place, wanted.zone_info)
+            place = (newest, wanted.place.is_file())
+            running = Batch(book, book.folder, plan, hosts, grading, meter.update, *place)
             return running.run(found.handed)
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

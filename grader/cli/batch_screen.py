@@ -295,9 +295,10 @@ def show_changes(console: Console, changes: Sequence[MarkChange]) -> None:
         why = "; ".join(filter(None, [change.cause, ", ".join(changed_checks(change))]))
         table.add_row(clean(change.name), mark_text(change.old), mark_text(change.new), why)
     console.print(table)
-    many = len(changes)
+    many, marks = len(changes), sum(change.old != change.new for change in changes)
     shown = f"; the first {LISTED} are shown" if many > LISTED else ""
-    console.print(Text(f"{many} changed{shown}"))
+    which = "" if marks == many else f", but {f'only {marks} of the' if marks else 'no'} marks"
+    console.print(Text(f"{many} changed{which}{shown}"))
 
 
 def mark_text(mark: float | None) -> str:

@@ -9,6 +9,7 @@ import sys
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from grader.classroom.exports.feedback import (
 from grader.classroom.exports.tables import term_table
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.marks import note_export
+from grader.classroom.gradebook.people import forgotten_names, known_people
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.similarity import (
@@ -101,6 +103,7 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
         return
     with Gradebook.open(out) as book:
         entries = in_section(book, request.section)
+        request = replace(request, forgotten=tuple(forgotten_names(book)))
         target = write_export(
             entries, book.columns(), name, request=request, folder=book.folder, output=output
         )
@@ -244,7 +247,8 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         entries, page_of = ready(book, notes), partial(page_bytes, book.folder, book)
         pieces: Iterator[Piece | ExportNote]
         if system == "moodle":
-            pieces = pages_for_moodle(entries, page_of, ExportRequest(template))
+            listed = known_people(book).listed
+            pieces = pages_for_moodle(entries, page_of, ExportRequest(template), listed)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,20 @@ import click
 
 from grader.classroom.batch import REVEALED
 from grader.classroom.gradebook import by_hand
+from grader.classroom.gradebook.people import enrol
 from grader.classroom.gradebook.store import Gradebook, batch_lock
-from grader.classroom.imports.gifts import find_file
-from grader.cli.batch import BatchOptions, grade_class
+from grader.classroom.imports.discover import find_class
+from grader.classroom.imports.gifts import files_meant
+from grader.classroom.imports.names import name_list
+from grader.cli.batch import BatchOptions, grade_class, remembered_course
 from grader.cli.gradebook import login_name, undo_change
-from grader.cli.options import PATH, course, course_option
-from grader.core.errors import UsageError
+from grader.cli.options import PATH, course_option
+from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course
+from grader.course.files import FileEntry
 from grader.course.near_names import meant_name
 from grader.course.submission import lesson_names
+from grader.runtime.text_reader import TextReader
 
 
 @click.command()
@@ -55,9 +62,10 @@ def give(
         return
     if file is None or person is None:
         raise UsageError("Name the file and the person; with --undo, only the person")
-    owner, options = give_file(course(course_root), out, file, person, lesson)
-    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, **options)
-    sys.exit(grade_class(course(course_root), wanted, only=owner))
+    named = remembered_course(BatchOptions(out, out, course_root=course_root))
+    owner, options = give_file(named, out, file, person, lesson)
+    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, course_root=course_root, **options)
+    sys.exit(grade_class(named, wanted, only=owner))
 
 
 def give_file(
@@ -69,14 +77,13 @@ def give_file(
     """
     with batch_lock(out), Gradebook.open(out) as book:
         owner = book.entry_of(person).name
-        place = Path(book.about("place"))
-        paths = (file, *in_download(book, file))
-        entry = next(filter(None, (find_file(place, path) for path in paths)), None)
-        if entry is None:
-            raise UsageError(
-                f"{file} is not in {place}. Write the path as grade batch shows it, such as"
-                " alice/hooks.txt"
-            )
+        options: dict[str, Any] = {
+            "place": Path(book.about("place")),
+            "layout": book.about("layout"),
+            "lang": book.about("lang"),
+            "reveal": book.about("pages").startswith(REVEALED),
+        }
+        entry = file_of(book, options["place"], file)
         assigned = [one for one, _, _ in book.lessons()]
         lesson = lesson or lesson_of(entry.name, assigned)
         if lesson not in assigned:
@@ -84,30 +91,55 @@ def give_file(
                 f"{file}: name the lesson with --lesson. The assignment has {', '.join(assigned)}"
             )
         given = any((one.owner, one.lesson) == (owner, lesson) for one in by_hand.gifts(book))
-        if book.graded_text(owner, lesson) is not None and not given:
+        if not given and (own := own_file(course, book, options, owner, lesson)) is not None:
             raise UsageError(
                 f"{owner} has handed in a file for {lesson}, and what is given replaces none."
-                f" Remove or rename that file in {place}, then give this one. If two students have"
-                " each other's files: grade swap"
+                f" Remove or rename {own} in {options['place']}, then give this one. If two"
+                " students have each other's files: grade swap"
             )
         by_hand.give(book, entry.path, lesson, owner, login_name())
-        options = {
-            "place": place,
-            "layout": book.about("layout"),
-            "lang": book.about("lang"),
-            "reveal": book.about("pages").startswith(REVEALED),
-        }
         return owner, options
 
 
-def in_download(book: Gradebook, path: str) -> tuple[str, ...]:
-    """Return which paths in the download one may mean that begins with a submission's name, as
-    messages write it: in the submission's folder, or, as Canvas has it, in none.
+def file_of(book: Gradebook, place: Path, path: str) -> FileEntry:
+    """Return the file of a download that a path means; raise UsageError unless there is one."""
+    submissions = {
+        one.name: {one.name, *(value for who in one.students for value in who.ids.values())}
+        | {attempt.came_as for attempt in one.attempts} - {""}
+        for one in book.entries()
+    }
+    found = files_meant(place, path, submissions)
+    if not found:
+        raise UsageError(
+            f"{path} is not in {place}. Write the path as grade batch shows it, such as"
+            " alice/hooks.txt"
+        )
+    if len(found) > 1:
+        raise UsageError(f"{path} may be {name_list([one.path for one in found], 4)}. Name one")
+    return found[0]
+
+
+def own_file(
+    course: Course, book: Gradebook, options: Mapping[str, Any], owner: str, lesson: str
+) -> str | None:
+    """Return the path of a lesson's file that somebody has in the download now; None if there is
+    none that is graded.
     """
-    name, _, rest = path.partition("/")
-    if name not in book.names():
-        return ()
-    return f"{book.entry(name).came_as}/{rest}", rest
+    with TextReader() as reader:
+        found = find_class(
+            options["place"],
+            lessons=[one.id for one in course.lessons],
+            graded=[one for one, _, _ in book.lessons()],
+            layout=options["layout"],
+            accept_near_names=bool(int(book.about("near_names"))),
+            decode=reader.decode,
+        )
+        for one in enrol(book, found, None).found.handed:
+            if one.name == owner:
+                with contextlib.suppress(SubmissionError):
+                    file = one.read([lesson]).get(lesson)
+                    return file.path if file and not file.problem and not file.ignored else None
+    return None
 
 
 def lesson_of(name: str, assigned: list[str]) -> str | None:

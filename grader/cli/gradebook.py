@@ -18,7 +18,7 @@ import click
 
 from grader.classroom.batch import changing
 from grader.classroom.gradebook import by_hand
-from grader.classroom.gradebook.entry import Adjustment, Comment, total_points
+from grader.classroom.gradebook.entry import Adjustment, Comment, GradebookEntry, total_points
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import name_list, unique_names
@@ -63,7 +63,7 @@ def adjust(
             entry = book.entry_of(submission)
             book.undo_adjustment(entry.name, change["author"] or login_name())
             changed.add(entry.name)
-        list_adjustments(out, entry.name)
+        list_adjustments(out, entry.name, before=entry)
     elif points is not None:
         change_score(out, submission, points=points, **change)
     elif any(change.values()):
@@ -97,10 +97,10 @@ def change_score(
         made = Adjustment(points, reason, author or login_name(), now(), lesson)
         book.adjust(entry.name, made)
         changed.add(entry.name)
-    list_adjustments(out, entry.name)
+    list_adjustments(out, entry.name, before=entry)
 
 
-def list_adjustments(out: Path, name: str) -> None:
+def list_adjustments(out: Path, name: str, *, before: GradebookEntry | None = None) -> None:
     with Gradebook.open(out) as book:
         entry = book.entry_of(name)
         undone = book.adjustments(entry.name, undone=True)
@@ -117,7 +117,9 @@ def list_adjustments(out: Path, name: str) -> None:
     earned = f"earned {points_text(entry.report.score)}" if entry.report else "nothing graded"
     late = f", {entry.penalty:g} off for being late" if entry.lateness else ""
     total = total_points(entry)
-    score = "no score yet" if total is None else points_text(total)
+    score = score_text(total)
+    if before is not None:
+        score = f"{score_text(total_points(before))} → {score}"
     console.print(
         f"{clean(entry.name)}: {score} ({earned}{late}, adjusted by {entry.adjusted_by:+g})"
     )
@@ -131,6 +133,10 @@ def list_adjustments(out: Path, name: str) -> None:
         undo = command("adjust", out, entry.name, "--undo")
         line = f"this is more than full marks ({most}). To undo a mistake: {undo}"
         console.print(line, soft_wrap=True, markup=False)
+
+
+def score_text(total: float | None) -> str:
+    return "no score yet" if total is None else points_text(total)
 
 
 @click.command()

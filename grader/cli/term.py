@@ -18,9 +18,9 @@ from rich.text import Text
 from grader.classroom.batch import changing, waiting_for
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
-from grader.classroom.gradebook.marks import MarkChange, changes_since
+from grader.classroom.gradebook.marks import MarkChange, changes_since, is_exported
 from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
-from grader.classroom.gradebook.store import Gradebook, is_called
+from grader.classroom.gradebook.store import Gradebook, is_called, was_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
 from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH
@@ -158,6 +158,8 @@ def show_sum(console: Console, entry: GradebookEntry) -> None:
 def show_lesson(console: Console, lesson: LessonResult, entry: GradebookEntry) -> None:
     counts = f"{lesson.id}: {points_text(lesson.score)} of {points_text(lesson.max_score)}"
     console.print(Text(clean(f"{counts}  {lesson.message or ''}".rstrip()), "bold"))
+    if not lesson.checks:
+        return
     table = plain_table("", "points", "check", "")
     titles = {check.id: check.title for check in lesson.checks}
     for check in lesson.checks:
@@ -237,6 +239,11 @@ def changes(out: Path, since: str | None, form: str) -> None:
     """
     with Gradebook.open(out, any_of=True) as book:
         after = since and time_in(book, since)
+        never = {
+            name
+            for name, number in book.assignments().items()
+            if not since and not is_exported(book.at(number))
+        }
         found = [
             (name, list(changes_since(book.at(number), after)), visible_checks(book.at(number)))
             for name, number in book.assignments().items()
@@ -248,8 +255,10 @@ def changes(out: Path, since: str | None, form: str) -> None:
             if changed:
                 console.print(Text(clean(name), "bold"))
                 show_changes(console, changed)
-        if not any(changed for _, changed, _ in found):
-            say("no mark changed")
+            elif name in never:
+                say(f"{name or 'this gradebook'}: never exported; --since TIME lists what is new")
+        if not any(changed for _, changed, _ in found) and len(never) < len(found):
+            say("no mark changed" if since else "no mark changed since the last export")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     header = ["assignment", "submission", "students"]
@@ -354,7 +363,7 @@ def list_people(out: Path, called: str | None) -> None:
     table = plain_table("name", "ids", "section", "")
     shown = 0
     for one in known.lines.values():
-        if called is None or is_called(one, called):
+        if called is None or is_called(one, called) or was_called(one, called):
             shown += 1
             ids = ", ".join(f"{kind} {value}" for kind, value in one.ids.items())
             where = "" if one.person in known.listed or not known.listed else "not on the roster"

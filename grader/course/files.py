@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO
+from zoneinfo import ZoneInfo
 
 from grader.core.errors import SubmissionError
 
@@ -128,9 +129,10 @@ class Entry(abc.ABC):
             return False
 
 
-def newest_time(place: Path) -> float | None:
+def newest_time(place: Path, zone: ZoneInfo | None = None) -> float | None:
     """Return the newest time of a file in a zip, or in a folder and below, in seconds since 1970;
-    None if there is none. Of a folder, hidden files and times in the future do not count.
+    None if there is none. Of a folder, hidden files and times in the future do not count. A zip
+    has times without a zone, which are in this one, by default that of the machine.
     """
     with contextlib.suppress(OSError, ValueError, zipfile.BadZipFile, SubmissionError):
         if place.is_dir():
@@ -144,7 +146,7 @@ def newest_time(place: Path) -> float | None:
             return max(at for at in times if at <= time.time())
         with zipfile.ZipFile(place) as archive:
             newest = max(member.date_time for member in archive.infolist())
-        return datetime(*newest).timestamp()
+        return datetime(*newest, tzinfo=zone).timestamp()
     return None
 
 

@@ -41,7 +41,7 @@ class ExportRequest:
     total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there; by default
     the template's maximum, else the course's points. With
     ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
-    students may see hidden checks.
+    students may see hidden checks. ``forgotten`` are the names of students who are left out.
     """
 
     template: Path | None = None
@@ -50,6 +50,7 @@ class ExportRequest:
     missing_as_zero: bool = False
     hidden_checks: str = "visible"
     section: str | None = None
+    forgotten: tuple[str, ...] = ()
 
 
 NAMED = 8

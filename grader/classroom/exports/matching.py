@@ -182,7 +182,12 @@ def zero_rows(matched: MatchedMarks, request: ExportRequest) -> set[int]:
     """
     certain = not matched.strangers and not matched.doubtful and request.section is None
     wanted = request.missing_as_zero and certain
-    return {person.row for person in matched.absent} if wanted else set()
+    absent = (one for one in matched.absent if not is_forgotten(one, request))
+    return {person.row for person in absent} if wanted else set()
+
+
+def is_forgotten(person: SheetPerson, request: ExportRequest) -> bool:
+    return any(person.names & forms_of(name) for name in request.forgotten)
 
 
 def absent_notes(matched: MatchedMarks, request: ExportRequest) -> Iterator[ExportNote]:
@@ -190,7 +195,8 @@ def absent_notes(matched: MatchedMarks, request: ExportRequest) -> Iterator[Expo
     if request.section is not None:
         return
     for person in matched.absent:
-        yield ExportNote("in the sheet, but without a submission", person.label)
+        what = "forgotten" if is_forgotten(person, request) else "without a submission"
+        yield ExportNote(f"in the sheet, but {what}", person.label)
     if request.missing_as_zero and matched.absent and not zero_rows(matched, request):
         yield ExportNote(
             "students without a submission were not given 0, because some submissions match no"

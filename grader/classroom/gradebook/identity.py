@@ -7,6 +7,8 @@ a name.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import forms_of, letters
 
@@ -48,11 +50,17 @@ def number_keys(student: StudentIdentity) -> set[Key]:
 
 def called_alike(student: StudentIdentity, other: StudentIdentity) -> bool:
     """Return whether the names agree: the same forms, or the same letters, because Moodle leaves
-    signs out of the names of files. Hidden names consist of a word and the number.
+    signs out of the names of files. Hidden names consist of a word and the number. A name that the
+    other one had before counts, too, and older versions of Moodle put the group before the name.
     """
+    if any(called_alike(student, StudentIdentity(name)) for name in other.former_names):
+        return True
     if forms_of(student.name) & forms_of(other.name):
         return True
     number = student.ids.get(NUMBER, "")
+    group, _, member = student.name.partition("-")
+    if number and group and member and called_alike(replace(student, name=member), other):
+        return True
     if other.name == number:
         return letters(student.name).endswith(number)
     return letters(other.name) in {letters(student.name), letters(f"{student.name} {number}")}

@@ -286,6 +286,11 @@ def change_of(
     )
 
 
+def is_exported(book: Gradebook) -> bool:
+    query = "SELECT 1 FROM exports WHERE assignment = ?"
+    return bool(book.value(query, book.assignment))
+
+
 def note_export(book: Gradebook, format: str) -> None:
     """Remember that marks were given to another system, for ``changes_since``.
 

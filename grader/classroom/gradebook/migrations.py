@@ -344,6 +344,13 @@ STEPS = (
     ALTER TABLE marks ADD COLUMN extension TEXT; -- as the roster had it; NULL is not known
     """,
     "ALTER TABLE assignments ADD COLUMN forgotten INTEGER NOT NULL DEFAULT 0;",
+    """
+    ALTER TABLE assignments ADD COLUMN course TEXT NOT NULL DEFAULT ''; -- its folder, if one was
+                                             -- named
+    -- 'zipped' is 1 if the times in a zip were read in the machine's zone, 2 if in the class's; a
+    -- time in a zip has no odd seconds
+    UPDATE runs SET zipped = 1 WHERE newest = CAST(newest AS INTEGER) AND newest % 2 = 0;
+    """,
 )
 
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
 from grader.classroom.gradebook.identity import NUMBER, OF_ONE_ASSIGNMENT, contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
-from grader.classroom.gradebook.store import Gradebook, has_a_name, is_called
-from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
+from grader.classroom.gradebook.store import WAYS_TO_CALL, Gradebook, is_called
+from grader.classroom.imports.entries import FORMERLY, ClassImport, StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
-from grader.core.text import command
+from grader.core.text import command, counted
 
-OF_THE_TERM = ("section", "group", "role")
+OF_THE_TERM = ("section", "group", "role", FORMERLY)
 """Details of a person that hold for the term; the others are of an assignment."""
 
 
@@ -36,8 +36,14 @@ class Enrolled:
     notes: tuple[str, ...]
 
 
-def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolled:
-    """Find out whose each submission is; keep the people, and who has handed in nothing."""
+def enrol(
+    book: Gradebook, found: ClassImport, roster: Roster | None, *, guessed: bool = False
+) -> Enrolled:
+    """Find out whose each submission is; keep the people, and who has handed in nothing.
+
+    If the layout was only ``guessed``, raise UsageError for a first download in which hardly
+    anybody is on the roster.
+    """
     with transaction(book.db):
         if roster is not None:
             keep_roster(book, roster)
@@ -53,6 +59,8 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
                 for name, students in matched.students.items()
             },
         )
+        if guessed and roster is not None and not book.names():
+            refuse_strangers(people, handed, roster)
         refresh(book, people, {one.name for one in handed})
         forgotten = [one.name for one in handed if book.is_forgotten(one.name)]
         doubts = {
@@ -77,6 +85,24 @@ def enrol(book: Gradebook, found: ClassImport, roster: Roster | None) -> Enrolle
         )
     kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
     return Enrolled(replace(found, handed=tuple(kept)), tuple(notes))
+
+
+def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: Roster) -> None:
+    listed = [one for one in handed if persons(one.students) & people.listed]
+    if len(handed) < FEW or 10 * len(listed) >= len(handed):
+        return
+    strange = next(one.name for one in handed if one not in listed)
+    columns = sorted({kind for _, one in roster.students for kind in one.ids})
+    raise UsageError(
+        f"{counted(len(handed), 'submission')}, layout: plain, a folder or a file for each student,"
+        f" but hardly anybody is on the roster by name{''.join(f', {one}' for one in columns)}. Is"
+        f" {strange!r} a student? If these are repositories: --from github. If the names are right:"
+        " --from plain"
+    )
+
+
+FEW = 3
+"""Of so many submissions, somebody has to be on the roster."""
 
 
 @dataclass(slots=True)
@@ -109,10 +135,13 @@ def known_people(book: Gradebook) -> KnownPeople:
     rosters = "SELECT assignment FROM listed ORDER BY assignment = ? DESC, assignment DESC LIMIT 1"
     newest = book.value(rosters, book.assignment)
     own_ids: dict[int, dict[str, str]] = {}
-    for _, students in entries_of(book):
+    came_as: dict[int, list[str]] = {}
+    for name, students in entries_of(book):
         for one in students:
             if one.person is not None:
                 own_ids.setdefault(one.person, {}).update(one.ids)
+                if NUMBER in one.ids and len(students) == 1:
+                    came_as.setdefault(one.person, []).append(name)
     rows = book.rows(
         "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
         " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
@@ -128,6 +157,8 @@ def known_people(book: Gradebook) -> KnownPeople:
             if newest == book.assignment:
                 ids |= json.loads(row["listed_ids"])
                 details |= json.loads(row["listed"])
+            names = (*details.get(FORMERLY, "").split("\n"), *came_as.get(row["id"], ()))
+            details |= formerly(row["name"], names)
         ids = {**own_ids.get(row["id"], {}), **ids}
         line = UNLISTED + row["id"] if row["line"] is None else row["line"]
         known.lines[line] = StudentIdentity(row["name"], ids, details, person)
@@ -231,8 +262,16 @@ def keep_person(
     if columns is not None:
         kept = {k: v for k, v in json.loads(row["details"]).items() if k not in columns}
         details = {key: one.details[key] for key in OF_THE_TERM if key in one.details}
+        names = (*kept.pop(FORMERLY, "").split("\n"), row["name"])
+        details |= formerly(one.name, names)
         new |= {"name": one.name, "details": json.dumps(kept | details)}
     book.change("people", person, new)
+
+
+def formerly(name: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the detail of a person who is called ``name`` and had these names."""
+    others = [one for one in dict.fromkeys(names) if one and not forms_of(one) & forms_of(name)]
+    return {FORMERLY: "\n".join(others)} if others else {}
 
 
 def entries_of(book: Gradebook) -> list[tuple[str, tuple[StudentIdentity, ...]]]:
@@ -466,9 +505,11 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
     """
     people = known_people(book)
     found: dict[int | None, StudentIdentity] = {}
-    for alike in (is_called, has_a_name):
+    for alike in WAYS_TO_CALL:
         if not found:
             found = {one.person: one for one in people.lines.values() if alike(one, called)}
+    if not found:
+        found = {one.person: one for one in students_of(book, called) if one.person is not None}
     strangers = found.keys() - people.listed
     if unlisted and len(strangers) == 1:
         return strangers.pop()
@@ -476,6 +517,20 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
         who = "; ".join(described(one) for one in found.values())
         raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")
     return next(iter(found), None)
+
+
+def students_of(book: Gradebook, name: str) -> list[StudentIdentity]:
+    """Return the students of the submissions that have this name in any assignment."""
+    query = "SELECT students FROM submissions WHERE name = ?"
+    rows = book.db.execute(query, [name]).fetchall()
+    return [one for (students,) in rows for one in students_from_json(students)]
+
+
+def forgotten_names(book: Gradebook) -> list[str]:
+    """Return the names of the students whose submissions are forgotten."""
+    query = "SELECT students FROM submissions WHERE assignment = ? AND forgotten = 1"
+    rows = book.db.execute(query, [book.assignment]).fetchall()
+    return [one.name for (students,) in rows for one in students_from_json(students)]
 
 
 def unique_call(book: Gradebook, person: int) -> str:

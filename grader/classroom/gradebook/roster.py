@@ -427,6 +427,10 @@ def _names(student: StudentIdentity) -> set[Key]:
     return {("", form) for form in forms_of(student.name)}
 
 
+def _former_names(student: StudentIdentity) -> set[Key]:
+    return {("", form) for name in student.former_names for form in forms_of(name)}
+
+
 def _names_called(person: SubmittingStudent) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
@@ -481,5 +485,6 @@ STEPS = (
         says="but this is not certain. Add a column with ids to the roster, or say who it is:"
         " grade person",
     ),
+    Step(_former_names, _names_called, fits=_not_another),
 )
 """The ways to match, most reliable first."""

@@ -22,7 +22,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -54,6 +54,7 @@ from grader.core.files import engine_hash
 from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import command, moment, now
+from grader.course.notebook import SUFFIX
 from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
@@ -62,6 +63,8 @@ OURS = frozenset(
     " gradescope term.csv term.toml".split()
 )
 """Names in a gradebook's folder that no assignment can have."""
+IN_MACHINE_ZONE, IN_ZONE = 1, 2
+"""How the times in a run's zip were read: in the zone of the machine, or of the class."""
 LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
 
@@ -361,7 +364,7 @@ class Gradebook:
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
-            " r.newest, t.came_as, p.late,"
+            " r.newest, r.id, t.came_as, p.late,"
             " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
             " attempts t JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id) LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, p.run) LEFT JOIN gradings g ON g.id = t.grading"
@@ -378,7 +381,7 @@ class Gradebook:
             return min([moment(ranked), *(one - MOMENT for one in later)])
 
         if len(rows) > 1:
-            rows.sort(key=time)
+            rows.sort(key=lambda row: (time(row), row[4] or 0))
         return tuple(
             Attempt(
                 number,
@@ -390,8 +393,8 @@ class Gradebook:
                 score,
                 problem,
             )
-            for number, (id, handed_in, ranked, newest, came_as, late, score, problem) in enumerate(
-                rows, 1
+            for number, (id, handed_in, ranked, newest, _, came_as, late, score, problem) in (
+                enumerate(rows, 1)
             )
         )
 
@@ -558,8 +561,16 @@ class Gradebook:
         return str(self.value("SELECT zone FROM term") or "")
 
     def set_zone(self, zone: str) -> None:
+        """Set the class's time zone; the times in earlier zips are in it from now on."""
+        before = self.zone()
         with transaction(self.db):
             self.db.execute("UPDATE term SET zone = ?", [zone])
+            query = "SELECT id, newest, zipped FROM runs WHERE zipped AND newest IS NOT NULL"
+            for run, newest, zipped in self.db.execute(query).fetchall():
+                read_in = ZoneInfo(before) if zipped == IN_ZONE else None
+                read = datetime.fromtimestamp(newest, read_in)
+                meant = read.replace(tzinfo=ZoneInfo(zone)).timestamp()
+                self.change("runs", run, {"newest": meant, "zipped": IN_ZONE})
 
     def set_class(self, values: Mapping[str, object]) -> None:
         """Store facts about the assignment: columns of the table ``assignments``, by name."""
@@ -598,11 +609,12 @@ class Gradebook:
 
     # ---------------------------------------------------------------------- runs and gradings
 
-    def begin(self, plan: str, newest: float | None = None) -> int:
+    def begin(self, plan: str, newest: float | None = None, *, zipped: bool = False) -> int:
         """Start a run and return its number, which is on disk before anything is graded, because
         the seed comes from it. Continue an interrupted run with the same plan and secret.
 
-        ``newest`` is the newest time of a file in the download, in seconds since 1970. A
+        ``newest`` is the newest time of a file in the download, in seconds since 1970; ``zipped``
+        says that it was read in the class's zone, because a zip does not say in which it is. A
         download whose newest file is older than an earlier one's counts as downloaded before it.
         """
         with transaction(self.db):
@@ -620,7 +632,9 @@ class Gradebook:
             )
             ranked = moment(later) - MOMENT if later else datetime.now(UTC)
             row = {"plan": plan, "began": now(), "ranked": ranked.isoformat(), "newest": newest}
-            return self.insert("runs", {**row, "assignment": self.assignment})
+            read = IN_ZONE if self.zone() else IN_MACHINE_ZONE
+            row |= {"assignment": self.assignment, "zipped": read if zipped else 0}
+            return self.insert("runs", row)
 
     def end(self, run: int) -> None:
         """End a run. If it found nothing new, its number is free for the next one."""
@@ -708,8 +722,7 @@ class Gradebook:
         """Return the run that found a newer attempt than this one of the same submission."""
         found: int | None = self.value(
             "SELECT min(n.run) FROM attempts t JOIN attempts n ON n.submission = t.submission AND"
-            " n.id > t.id AND n.run IS NOT t.run WHERE t.id = ? AND t.handed_in IS NULL AND"
-            " n.handed_in IS NULL",
+            " n.run > t.run WHERE t.id = ? AND n.handed_in IS t.handed_in",
             seen.id,
         )
         return found
@@ -771,16 +784,16 @@ class Gradebook:
     ) -> bool:
         """Let a grading be valid for an attempt; return whether anything changed by that."""
         with transaction(self.db):
-            attempt = self._attempt(one, run, digest, seen)
             state = (
                 "SELECT t.*, s.students, s.attempt FROM attempts t JOIN submissions s ON s.id ="
                 " t.submission WHERE t.id = ?"
             )
-            before = self.row(state, attempt)
-            told = self._told(one, attempt) if seen else {}
-            new = {**told, "grading": grading, "digest": digest, "problem": None, "fault": 0}
+            before = self.row(state, seen.id) if seen else None
+            attempt = self._attempt(one, run, digest, seen)
+            if seen:
+                self._tell(one, attempt)
+            new = {"grading": grading, "digest": digest, "problem": None, "fault": 0}
             self.change("attempts", attempt, new)
-            self._line(one)
             self.settle_attempt(attempt)
             return not seen or before != self.row(state, attempt)
 
@@ -795,6 +808,13 @@ class Gradebook:
     ) -> int:
         """Store a report with its results and files; return the attempt's number."""
         with transaction(self.db):
+            self.db.executemany(
+                "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
+                [
+                    (key.digest, f.lesson, f.path, f.text, f.problem and writable(f.problem))
+                    for f in files
+                ],
+            )
             attempt = self._attempt(one, run, key.digest, seen)
             grading = self.insert(
                 "gradings",
@@ -811,17 +831,11 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            told = self._told(one, attempt) if seen else {}
+            if seen:
+                self._tell(one, attempt)
             new = {"digest": key.digest, "grading": grading, "problem": None, "fault": 0}
-            self.change("attempts", attempt, {**told, **new})
+            self.change("attempts", attempt, new)
             self._keep_results(grading, key, report)
-            self.db.executemany(
-                "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
-                [
-                    (key.digest, f.lesson, f.path, f.text, f.problem and writable(f.problem))
-                    for f in files
-                ],
-            )
             self.settle_attempt(attempt)
         return attempt
 
@@ -850,14 +864,17 @@ class Gradebook:
             self.settle_attempt(attempt)
 
     def _attempt(self, one: Submission, run: int, digest: str, seen: SeenAttempt | None) -> int:
-        """Return the number of an attempt, which is made if it is not there."""
+        """Return the number of an attempt, which is made if it is not there. Its line has what the
+        roster says now.
+        """
+        submission = self._line(one)
         if seen:
             return seen.id
-        submission = self._line(one)
         ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
             self.change("submissions", submission, {"attempt": None})
             self.db.execute(f"DELETE FROM attempts WHERE {ours}", [submission])
+        before = next(self._other_readings(one.gifts, submission, digest), {})
         return self.insert(
             "attempts",
             {
@@ -866,35 +883,93 @@ class Gradebook:
                 "run": run,
                 "digest": digest,
                 "came_as": one.came_as,
-                "late": int(one.late),
-                "handed_in": one.handed_in,
-                "on_roster": self._time_on_roster(one, submission, run),
+                "late": int(one.late or before.get("late", 0)),
+                "handed_in": one.handed_in or before.get("handed_in"),
+                "on_roster": self._time_on_roster(one, submission, run, before),
                 "gifts": json.dumps(one.gifts),
             },
         )
 
-    def _told(self, one: Submission, attempt: int) -> dict[str, object]:
-        """Return what a known attempt's download says of it now. A roster's time is that of the
+    def _tell(self, one: Submission, attempt: int) -> None:
+        """Store what a known attempt's download says of it now. A roster's time is that of the
         newest attempt.
         """
-        known = self.row("SELECT came_under, run FROM attempts WHERE id = ?", attempt)
+        known = self.row("SELECT * FROM attempts WHERE id = ?", attempt)
         assert known is not None
-        query = "SELECT max(id) FROM attempts WHERE came_under = ?"
-        newest = self.value(query, known["came_under"]) == attempt
-        on_roster = self._time_on_roster(one, known["came_under"], known["run"]) if newest else None
-        return {
+        came_under = known["came_under"]
+        query = "SELECT max(id) FROM attempts WHERE came_under = ? AND void = 0"
+        if self.value(query, came_under) == attempt:
+            before = list(self._other_readings(one.gifts, came_under, known["digest"], attempt))
+            told = time_on_roster(one.students)
+            if told != known["on_roster"]:
+                told = self._time_on_roster(one, came_under, known["run"], next(iter(before), {}))
+            for row in (known, *before):
+                if row["on_roster"] == known["on_roster"]:
+                    self.change("attempts", row["id"], {"on_roster": told})
+        new = {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
-            **({"on_roster": on_roster} if newest else {}),
         }
+        if new:
+            self.change("attempts", attempt, new)
 
-    def _time_on_roster(self, one: Submission, came_under: int, run: int) -> str | None:
+    def _time_on_roster(
+        self, one: Submission, came_under: int, run: int, before: Mapping[str, Any]
+    ) -> str | None:
         """Return the roster's time of an attempt that came with a run; None if one of an earlier
-        run has it, because then the roster is older than this one.
+        run has it, because then the roster is older than this one. ``before`` is the same attempt,
+        read in another way.
         """
         told = time_on_roster(one.students)
-        query = "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ?"
-        return None if self.value(query, came_under, told, run) else told
+        query = (
+            "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ? AND void = 0"
+        )
+        return before.get("on_roster") if self.value(query, came_under, told, run) else told
+
+    def _other_readings(
+        self, gifts: Iterable[str], came_under: int, digest: str, number: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the attempts, newest first, that an attempt with this digest was before a person
+        gave these files to it, or when other names were accepted. ``number`` is its own, if it has
+        one.
+        """
+        query = (
+            "SELECT * FROM attempts WHERE came_under = ? AND void = 0 AND (? IS NULL OR id < ?)"
+            " ORDER BY id DESC LIMIT 1"
+        )
+        while row := self.row(query, came_under, number, number):
+            fewer = json.loads(row["gifts"])
+            given = self._lessons_given({*gifts} - {*fewer})
+            if row["digest"] == digest or not self._same_but_for(given, digest, row["digest"]):
+                return
+            yield row
+            gifts, digest, number = fewer, row["digest"], row["id"]
+
+    def _lessons_given(self, entries: set[str]) -> set[str]:
+        query = "SELECT entry, lesson FROM gifts WHERE assignment = ?"
+        rows = self.db.execute(query, [self.assignment])
+        return {lesson for entry, lesson in rows if entry in entries}
+
+    def _same_but_for(self, lessons: set[str], digest: str, other: str) -> bool:
+        """Return whether two attempts have the same files, but for those of some lessons, and those
+        whose name, which is not the lesson's, one of the two did not accept.
+        """
+        query = "SELECT lesson, path, text FROM files WHERE digest = ?"
+        files, others = (
+            {lesson: (path, text) for lesson, path, text in self.db.execute(query, [of])}
+            for of in (digest, other)
+        )
+
+        def is_same(lesson: str) -> bool:
+            path, text = files.get(lesson, ("", ""))
+            other_path, other_text = others.get(lesson, ("", ""))
+            own_name = PurePosixPath(path).name in (f"{lesson}.py", f"{lesson}{SUFFIX}")
+            unread = path == other_path and not own_name and not (text and other_text)
+            return unread or text == other_text
+
+        return all(
+            is_same(lesson) for lesson in files.keys() | others.keys() if lesson not in lessons
+        )
 
     def untimed(self, run: int) -> int:
         """Return how many attempts of a run have no time, if there is a rule for late ones."""
@@ -1032,15 +1107,24 @@ def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> 
     if there are several.
     """
     theirs: list[str] = []
-    for alike in (is_called, has_a_name):  # a part of a name only if nobody has it as a whole
+    for alike in WAYS_TO_CALL:
         theirs = theirs or [
             name for name, those in lines.items() if any(alike(one, called) for one in those)
         ]
     if len(theirs) > 1:
+        which = [
+            f"{name} ({', '.join(ids)})" if (ids := distinct_ids(lines[name])) else name
+            for name in theirs
+        ]
         raise UsageError(
-            f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
+            f"{called!r} fits several submissions: {', '.join(which)}. Name one of them"
         )
     return theirs[0] if theirs else None
+
+
+def distinct_ids(students: Iterable[StudentIdentity]) -> list[str]:
+    """Return an id of each student by which people know them: an address, if there is one."""
+    return [one.ids.get("email") or min(one.ids.values()) for one in students if one.ids]
 
 
 def plain(name: str) -> str:
@@ -1060,6 +1144,13 @@ def has_a_name(student: StudentIdentity, called: str) -> bool:
     return called.strip().casefold() in student.name.casefold().replace(",", " ").split()
 
 
+def was_called(student: StudentIdentity, called: str) -> bool:
+    """Return whether this was a student's name on an earlier roster."""
+    return any(forms_of(called) & forms_of(name) for name in student.former_names)
+
+
+WAYS_TO_CALL = (is_called, was_called, has_a_name)
+"""How somebody is named, in order: each only if nobody is named so in an earlier way."""
 LOCK = "grades.lock"
 
 

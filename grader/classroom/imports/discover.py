@@ -134,9 +134,10 @@ def _recognise(
     if wanted == plain.LAYOUT.name:
         return plain.LAYOUT, _plain_level(levels, names)
     layout = LAYOUTS[wanted]
-    for level in levels:
-        if layout.matching(level):
-            return layout, level
+    for fitting in (layout.matching, layout.possible):
+        for level in levels:
+            if fitting(level):
+                return layout, level
     looks = next(
         (f"It looks like {other.name}" for other, _ in claims),
         "It may be plain: a folder or a zip for each student",

@@ -15,6 +15,8 @@ from grader.course.submission import LessonFile
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
+FORMERLY = "formerly"
+"""The detail of a student that has the names on earlier rosters."""
 
 
 def visible(entries: list[Entry]) -> tuple[Entry, ...]:
@@ -30,13 +32,18 @@ class StudentIdentity:
     ``sid``, ``username``, …
 
     ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
-    student; ``due``, an extension; ``handed_in``, a time. ``person`` is the number in the term.
+    student; ``due``, an extension; ``handed_in``, a time; and ``formerly``, the names on earlier
+    rosters, one in a line. ``person`` is the number in the term.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
     person: int | None = None
+
+    @property
+    def former_names(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.details.get(FORMERLY, "").split("\n")))
 
 
 Read = Callable[[Iterable[str]], dict[str, LessonFile]]
@@ -132,12 +139,15 @@ class SortedEntries:
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
-    """A layout: ``looks_like`` describes its names, ``matching`` counts those at a level."""
+    """A layout: ``looks_like`` describes its names, ``matching`` counts those at a level, and
+    ``possible`` those that would do if a person says that it is this layout.
+    """
 
     name: str
     read_level: Callable[[Directory, Lessons], SortedEntries]
     looks_like: str = ""
     matching: Callable[[Directory], int] = lambda level: 0
+    possible: Callable[[Directory], int] = lambda level: 0
 
     def claims(self, level: Directory) -> bool:
         """Return whether at least half of a level's entries have names of this layout."""

@@ -5,9 +5,10 @@ which lesson's, they are.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from grader.classroom.imports.entries import ClassImport, Read, StudentIdentity, Submission
 from grader.core.errors import SubmissionError
@@ -32,6 +33,38 @@ def find_file(place: Path, path: str) -> FileEntry | None:
         path = Path(path).resolve().relative_to(place.resolve()).as_posix()
     wanted = PurePosixPath(path).as_posix()
     return next((file for file in _files(place) if file.path == wanted), None)
+
+
+def files_meant(
+    place: Path, path: str, submissions: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> list[FileEntry]:
+    """Return the files of a download that a path may mean: the path itself, as messages write it,
+    or with the download's own name before it.
+
+    Messages begin with a submission's name, of which ``submissions`` has the names that its folder
+    may have, or end with: a repository is called after the assignment and the student.
+    """
+    if (exact := find_file(place, path)) is not None:
+        return [exact]
+    parts = PurePosixPath(path).parts
+    if len(parts) > 1 and parts[0] in (place.name, place.stem):
+        return files_meant(place, "/".join(parts[1:]), submissions)
+    found = [(PurePosixPath(file.path).parts, file) for file in _files(place)]
+    if fitting := [file for those, file in found if _ends(those, parts)]:
+        return fitting
+    if not parts[1:] or parts[0] not in submissions:
+        return []
+    inside = [(those[: 1 - len(parts)], file) for those, file in found if _ends(those, parts[1:])]
+    names = submissions[parts[0]]
+    return [
+        file
+        for above, file in inside
+        if not above or any(above[-1] == name or above[-1].endswith(f"-{name}") for name in names)
+    ]
+
+
+def _ends(parts: tuple[str, ...], with_these: tuple[str, ...]) -> bool:
+    return parts[-len(with_these) :] == with_these
 
 
 def _files(place: Path) -> Iterator[FileEntry]:

@@ -30,11 +30,15 @@ REPOSITORY = ".git"
 
 
 def _matching(level: Directory) -> int:
-    prefix = _prefix(level)
-    named = [entry for entry in level.entries if _is_named(entry, prefix)]
+    named = _named(level)
     if AROUND.search(level.name):
         return len(named)
     return sum(entry.holds(REPOSITORY) for entry in named)
+
+
+def _named(level: Directory) -> list[Entry]:
+    prefix = _prefix(level)
+    return [entry for entry in level.entries if _is_named(entry, prefix)]
 
 
 def _is_named(entry: Entry, prefix: str) -> bool:
@@ -52,6 +56,7 @@ def _prefix(level: Directory) -> str:
     if 2 * sum(entry.name.startswith(known) for entry in folders) >= max(1, len(folders)):
         return known
     clones = [entry.name for entry in folders if entry.holds(REPOSITORY)]
+    clones = clones or [entry.name for entry in folders]
     shared = os.path.commonprefix(clones) if len(clones) > 1 else ""  # noqa: RUF071 - not paths
     return shared[: shared.rfind("-") + 1]
 
@@ -74,5 +79,9 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 LAYOUT = DownloadLayout(
-    "github", _read_level, "<assignment>-submissions/<assignment>-<username>", _matching
+    "github",
+    _read_level,
+    "<assignment>-submissions/<assignment>-<username>",
+    _matching,
+    lambda level: len(_named(level)),
 )

@@ -680,7 +680,7 @@ def test_what_a_person_did_is_the_reason_for_a_changed_mark(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When it is said, in what explains the mark, and in what students read."""
-    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: term.course)
     monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
     files = {f"{who}/tiny.py": points(n) for n, who in enumerate(["Ada", "Ben", "Cy"], 4)}
     files |= {"zed/tiny.py": points(8), "upload/solution.txt": points(9), "Dee/x.txt": ""}
@@ -882,7 +882,7 @@ def test_a_file_that_is_nobodys_is_given_to_its_owner(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is graded; later runs leave it so; it can be taken back."""
-    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: term.course)
     monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
     roster = term.roster("name,sid\nAda,1\nBen,2\n")
     place = term.download("a", {"Ada/tiny.py": points(3), "upload/solution.txt": points(9)})
@@ -908,7 +908,7 @@ def test_a_file_that_is_nobodys_is_given_to_its_owner(
 def test_a_file_of_canvas_is_given_by_the_path_that_was_printed(
     term: Term, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.give.course", lambda root: term.course)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: term.course)
     monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
     roster = term.roster("name,canvas_id\nBen Ito,11\nAda Lee,12\n")
     files = {"itoben_11_51_tiny.py": points(3), "itoben_11_52_ada_tiny.py": points(9)}

@@ -1,0 +1,60 @@
+"""A file is given by the path that a message or the guide has, if its owner has none now."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.store import Gradebook
+from grader.core.errors import UsageError
+from grader.course.course import Course
+
+from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
+from .test_term_times import LAYOUTS, files, listed
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: small_course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    return Term(tmp_path, small_course)
+
+
+@pytest.mark.parametrize("unpacked", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_file_is_given_by_any_path_that_is_shown(term: Term, layout: str, unpacked: bool) -> None:
+    """As the run prints it, with the download's name before it, or as it is in the download."""
+    texts = {"Ada": {"ada_tiny.py": points(8)}, "Ben": {"ada_tiny.py": points(6)}, "Cy": {"a": ""}}
+    paths = files(layout, texts)
+    place = term.download("a", paths)
+    if unpacked:
+        with zipfile.ZipFile(place) as archive:
+            archive.extractall(term.folder / "a.b")
+        place = term.folder / "a.b"
+    term.grade(place, roster=listed(term, Ada=",", Ben=",", Cy=","))
+    with Gradebook.open(term.out) as book:
+        printed = f"{book.entry_of('ada').name}/ada_tiny.py"
+    inside = next(iter(paths))
+    for path in (printed, inside, f"{place.name}/{inside}", f"{place.stem}/{inside}"):
+        term.run("give", term.out, path, "Ada", "--sandbox", "off")
+        assert 8.0 in term.marks().values()
+        term.run("give", term.out, "Ada", "--undo")
+    with pytest.raises(UsageError, match=r"may be .*ada_tiny\.py, .*ada_tiny\.py"):
+        term.run("give", term.out, "ada_tiny.py", "Ada", "--sandbox", "off")
+
+
+def test_whether_somebody_has_a_file_is_seen_in_the_download(term: Term) -> None:
+    """Who has one is given none; once it is removed there, no run has to come before."""
+    paths = {"Ada/tiny.py": points(3), "Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
+    roster = listed(term, Ada="2026-03-02T10:00Z,", Ben="2026-03-01T10:00Z,")
+    term.grade(term.download("a", paths), roster=roster, due="2026-03-02T00:00Z", late="50%/day")
+    words = ("give", term.out, "Ben/notes.txt", "Ada", "--sandbox", "off")
+    with pytest.raises(UsageError, match=r"Ada has handed in.*Remove or rename tiny\.py"):
+        term.run(*words)
+    del paths["Ada/tiny.py"]
+    term.download("a", {**paths, "Ada/old.txt": ""}, MONDAY + DAY)
+    term.run(*words)
+    assert term.marks() == {"Ada": 4.5, "Ben": 5.0}

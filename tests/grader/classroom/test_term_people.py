@@ -1,0 +1,184 @@
+"""Who is meant, when somebody's name changed, or a command names a submission."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.marks import MarkChange
+from grader.classroom.gradebook.people import known_people
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli import cli
+from grader.cli.batch import BatchOptions, remembered_course
+from grader.cli.batch_screen import show_changes
+from grader.core.errors import UsageError
+from grader.course.course import Course
+from grader.render.terminal import make_console
+
+from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
+
+HEADER = "Identifier,Full name,Email address,Status,Last modified (submission)"
+DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": "Europe/Berlin"}
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    return Term(tmp_path, small_course)
+
+
+def worksheet(term: Term, first: int, **names: str) -> Path:
+    """Write Moodle's grading worksheet: everybody's name, by the first part of the address."""
+    at = '"Monday, 2 November 2026, 6:05 PM"'
+    rows = [
+        f"Participant {first + place},{name},{login}@x.edu,Submitted for grading - ,{at}"
+        for place, (login, name) in enumerate(names.items())
+    ]
+    return term.roster("\n".join([HEADER, *rows]) + "\n")
+
+
+def folder(name: str, number: int, earned: float) -> dict[str, str]:
+    return {f"{name}_{number}_assignsubmission_file/tiny.py": points(earned)}
+
+
+def test_who_is_renamed_in_moodle_stays_who_they_are(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A download from before with the worksheet from after, whatever else was graded between."""
+    week1 = term.download("w1", folder("Chloé Dubois", 101, 10) | folder("Ada Lee", 102, 5))
+    old, new = {"chloe": "Chloé Dubois", "ada": "Ada Lee"}, {"chloe": "Chloé Martin"}
+    term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **old), **DUE)
+    week2 = term.download("w2", folder("Chloé Martin", 501, 8))
+    term.grade(week2, assignment="Week 2", roster=worksheet(term, 501, **old | new))
+    capsys.readouterr()
+    late = {"Chloé Dubois": 9.0, "Ada Lee": 4.5}
+    for _ in range(2):
+        term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **old | new))
+        said = "".join(capsys.readouterr())
+        assert "may be" not in said and "not found" not in said, said
+        assert term.marks("Week 1") == late
+    with Gradebook.open(term.out / "Week 1") as book:
+        (one,) = book.entry_of("Chloé Dubois").students
+        assert (one.name, one.ids["email"]) == ("Chloé Martin", "chloe@x.edu")
+    for called in ("Chloé Dubois", "Chloé Martin", "chloe@x.edu"):
+        assert "Week 1" in term.run("show", term.out, called)
+        assert "1 person" in term.run("person", term.out, called)
+    later = term.download("later", folder("Chloé Martin", 101, 7), MONDAY + DAY)
+    term.grade(later, assignment="Week 1")
+    assert term.marks("Week 1") == late | {"Chloé Dubois": 7.0}
+
+
+def test_a_name_that_is_anothers_now_is_not_who_had_it_before(term: Term) -> None:
+    week1 = term.download("w1", folder("Kim Minsu", 101, 10) | folder("Lee Jun", 102, 5))
+    people = {"one": "Kim Minsu", "two": "Lee Jun"}
+    term.grade(week1, assignment="Week 1", roster=worksheet(term, 101, **people), **DUE)
+    week2 = term.download("w2", folder("Kim Minsu", 502, 4) | folder("Park Bo", 501, 8))
+    people = {"one": "Park Bo", "two": "Kim Minsu"}
+    term.grade(week2, assignment="Week 2", roster=worksheet(term, 501, **people))
+    with Gradebook.open(term.out / "Week 2") as book:
+        marks = {e.students[0].ids["email"]: e.earned for e in book.entries()}
+    assert marks == {"one@x.edu": 8.0, "two@x.edu": 4.0}
+
+
+def test_a_class_of_strangers_is_not_graded(term: Term) -> None:
+    """Unless a person says that the layout is right."""
+    names = ("ada-l", "benok", "chloe-m", "danaw")
+    place = term.download("down", {f"hand-in-3-{one}/tiny.py": points(5) for one in names})
+    roster = term.roster("name,github\n" + "".join(f"Student {one},{one}\n" for one in names))
+    with pytest.raises(UsageError, match=r"4 submissions, layout: plain.*--from github"):
+        term.grade(place, roster=roster)
+    with Gradebook.open(term.out) as book:
+        assert list(book.entries()) == [] and known_people(book).lines == {}
+    term.grade(place, roster=roster, layout="github")
+    assert term.marks() == dict.fromkeys(names, 5.0)
+    term.out = term.folder / "other"
+    term.grade(place, roster=roster, layout="plain")
+    assert {f"hand-in-3-{one}" for one in names} <= term.marks().keys()
+
+
+def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term) -> None:
+    """Who is meant is said with what tells people of one name apart."""
+    roster = "name,sid,email,username\nAda Lee,1,ada1@x.edu,zz7\nAda Lee,2,ada2@x.edu,qq\n"
+    files = {"zz7/tiny.py": points(8), "qq/tiny.py": points(5)}
+    for week in ("Week 1", "Week 2"):
+        place = term.download(week, files, MONDAY)
+        term.grade(place, assignment=week, roster=term.roster(roster))
+    with Gradebook.open(term.out / "Week 2") as book:
+        book.db.execute("UPDATE submissions SET name = 'Ada-2' WHERE name = 'zz7'")
+    assert "Week 1" in term.run("show", term.out, "Ada-2")
+    with pytest.raises(UsageError, match=r"Ada-2 \(ada1@x\.edu\), qq \(ada2@x\.edu\)"):
+        term.run("show", term.out, "Ada Lee", "Week 2")
+
+
+def test_what_changed_before_the_first_export_is_said_to_be_unknown(term: Term) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)})
+    term.grade(place)
+    assert "never exported; --since" in term.run("changes", term.out)
+    term.run("export", term.out, "--to", "csv")
+    assert "never exported" not in term.run("changes", term.out)
+
+
+def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(term: Term) -> None:
+    place = term.download("a", folder("Ada Lee", 101, 5) | folder("Ben Ito", 102, 5))
+    term.grade(place)
+    with pytest.MonkeyPatch.context() as patch:
+        said: list[str] = []
+        patch.setattr("grader.cli.exports.print_notes", lambda notes: said.extend(map(str, notes)))
+        for roster, warnings in ((None, 1), ({"a": "Ada Lee", "b": "Ben Ito"}, 0)):
+            if roster:
+                term.grade(place, roster=worksheet(term, 101, **roster), zone="Europe/Berlin")
+            said.clear()
+            term.run("feedback", term.out, "--to", "moodle")
+            assert len(said) == warnings
+
+
+def test_the_course_is_remembered(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later run without it would take its marks back."""
+    clone = term.folder / "clone"
+    clone.mkdir()
+    asked: list[Path | None] = []
+
+    def course(root: Path | None) -> Course:
+        asked.append(root)
+        return term.course
+
+    monkeypatch.setattr("grader.cli.batch.course", course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    for words in (("--course", clone), (), ("--course", term.folder), ()):
+        out = ("--out", term.out, "--sandbox", "off")
+        with pytest.raises(SystemExit, match="0"):
+            cli(["batch", str(place), *map(str, out), *map(str, words)], standalone_mode=False)
+    assert asked == [clone, clone, term.folder, term.folder]
+    monkeypatch.setattr("grader.cli.batch.remembered", lambda one: replace(one, course_root=clone))
+    clone.rmdir()
+    with pytest.raises(UsageError, match=r"graded with the course in .*clone, which is not there"):
+        remembered_course(BatchOptions(place, term.out))
+
+
+def test_a_member_is_found_in_a_folder_with_the_groups_name_before_theirs(term: Term) -> None:
+    """So did older versions of Moodle, with a folder and the own number for each member."""
+    paths = folder("Red-Dana Weiss", 101, 10) | folder("Red-Min-jun Kim", 102, 10)
+    sheet = worksheet(term, 101, dana="Dana Weiss", kim="Min-jun Kim", ivan="Ivan Petrov")
+    term.grade(term.download("a", paths), roster=sheet, **DUE)
+    with Gradebook.open(term.out) as book:
+        marks = {one.name: entry.score for entry in book.entries() for one in entry.students}
+    assert marks == {"Dana Weiss": 9.0, "Min-jun Kim": 9.0, "Ivan Petrov": 0.0}
+
+
+def test_what_changed_by_hand_is_said_with_the_mark_before(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Equal marks that are exchanged have not changed, and a lesson without a file has no table."""
+    plain = "name,username\nAda,ada\nBen,ben\nCy,cy\n"
+    files = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8), "Cy/Tiny.py": points(3)}
+    term.grade(term.download("a", files), roster=term.roster(plain))
+    said = term.run("adjust", term.out, "Ada", "--points", "-1", "--reason", "a slip")
+    assert "Ada: 8 → 7 (" in said
+    assert "Ada: 7 → 8 (" in term.run("adjust", term.out, "Ada", "--undo")
+    change = MarkChange("Ada", "Ada", "", 8.0, 8.0, "", (("tiny.double", "passed", "failed"),))
+    show_changes(make_console(), [change, replace(change, name="Ben")])
+    assert "2 changed, but no marks" in capsys.readouterr().out
+    assert "points" not in term.run("show", term.out, "Cy")

@@ -1,0 +1,153 @@
+"""When somebody handed in, and until when they could, is what the roster of the run says, whatever
+else the run does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.store import Gradebook
+from grader.course.course import Course
+
+from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
+
+DUE = {"due": "2026-03-02T00:00Z", "late": "50%/day"}
+ON_TIME, LATE = "2026-03-01T10:00Z", "2026-03-02T10:00Z"
+LAYOUTS = {
+    "moodle": "{name}_{number}_assignsubmission_file/{file}",
+    "github": "w1-submissions/w1-{login}/{file}",
+    "plain": "{name}/{file}",
+}
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: small_course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    return Term(tmp_path, small_course)
+
+
+def files(layout: str, handed: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Return the files of a download: texts by name, and by file."""
+    return {
+        LAYOUTS[layout].format(name=name, number=100 + at, login=name.lower(), file=file): text
+        for at, (name, texts) in enumerate(handed.items())
+        for file, text in texts.items()
+    }
+
+
+def listed(term: Term, **times: str) -> Path:
+    lines = [f"{name},{name.lower()},{at}" for name, at in times.items()]
+    return term.roster("\n".join(["name,username,submitted_at,due", *lines]) + "\n")
+
+
+def mark_of(term: Term, called: str) -> float | None:
+    with Gradebook.open(term.out) as book:
+        name = book.entry_of(called).name
+    return term.marks()[name]
+
+
+# ------------------------------------------------------------------------------------------- gifts
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["notes.txt", "my solution.py"])
+def test_who_is_given_a_file_stays_as_late_as_they_were(term: Term, layout: str, name: str) -> None:
+    """The file was in their own folder or in another one; later runs leave the time, and a roster
+    with other times changes it.
+    """
+    handed = {"Ada": {name: points(8)}, "Ben": {"tiny.py": points(10)}, "Cy": {"x.txt": ""}}
+    paths = files(layout, handed)
+    place = term.download("a", paths)
+    roster = listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},", Cy=f"{LATE},")
+    term.grade(place, roster=roster, **DUE)
+    assert mark_of(term, "Ada") is None
+    for _ in range(2):
+        term.run("give", term.out, next(iter(paths)), "Ada", "--lesson", "tiny", "--sandbox", "off")
+        for regrade in (False, True):
+            assert mark_of(term, "Ada") == 4.0
+            term.grade(place, regrade=regrade)
+        assert mark_of(term, "Ada") == 4.0
+        term.run("give", term.out, "Ada", "--undo")
+    term.run("give", term.out, next(iter(paths)), "Cy", "--lesson", "tiny", "--sandbox", "off")
+    assert mark_of(term, "Cy") == 4.0
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{LATE},", Cy=f"{ON_TIME},"))
+    assert mark_of(term, "Cy") == 8.0
+
+
+def test_what_is_handed_in_after_a_gift_has_no_time_of_an_old_roster(term: Term) -> None:
+    """Its time is that of a newer roster, whether the file still lies in the download or not."""
+    first = {"Ada/notes.txt": points(8), "Ben/tiny.py": points(10)}
+    place = term.download("a", first)
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
+    term.run("give", term.out, "Ada/notes.txt", "Ada", "--sandbox", "off")
+    later = term.download("b", first | {"Ada/notes.txt": points(9)}, MONDAY + DAY)
+    term.grade(later)
+    with Gradebook.open(term.out) as book:
+        assert book.entry("Ada").handed_in is None
+    term.grade(later, roster=listed(term, Ada="2026-03-03T10:00Z,", Ben=f"{ON_TIME},"))
+    assert term.marks() == {"Ada": 0.0, "Ben": 10.0}
+
+
+def test_a_name_that_is_accepted_later_leaves_the_time(term: Term) -> None:
+    """So does one that is not accepted any more."""
+    place = term.download("a", {"Ada/ada_tiny.py": points(8), "Ben/tiny.py": points(10)})
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
+    for accepted in (True, False, True):
+        term.grade(place, accept_near_names=accepted)
+        assert term.marks() == {"Ada": 4.0 if accepted else None, "Ben": 10.0}
+
+
+# ----------------------------------------------------------------------------------- times in zips
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[None]:
+    """Let the machine be in another zone than the class."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("first_zone", ["Asia/Seoul", None])
+def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str | None) -> None:
+    """A zip does not say in which zone they are. Ada handed in again an hour after the first one,
+    of which nobody knows the times of attempts. The zone may be given only later.
+    """
+    ago = time.time() - 9 * DAY
+    handed = {"Ada/tiny.py": points(2), "Ben/tiny.py": points(3)}
+    plain = term.roster("name,username\nAda,ada\nBen,ben\n")
+    term.grade(term.download("first", handed, ago), roster=plain, zone=first_zone)
+    told = time.strftime("%Y-%m-%dT%H:%M", time.localtime(ago + 3_600))
+    roster = listed(term, Ada=f"{told},", Ben=",")
+    second = term.download("second", handed | {"Ada/tiny.py": points(9)}, ago + 2 * DAY)
+    term.grade(second, roster=roster, zone="Asia/Seoul")
+    assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
+    wall = time.strftime("%Y-%m-%d %H:%M", time.localtime(ago))
+    assert f"download of {wall}" in " ".join(term.run("show", term.out, "Ada").split())
+
+
+# -------------------------------------------------------------------------------------- new rosters
+
+
+@pytest.mark.parametrize("check", [None, "tiny.double"])
+def test_a_new_roster_counts_in_a_run_that_grades_again(
+    term: Term, capsys: pytest.CaptureFixture[str], check: str | None
+) -> None:
+    """Its extensions and its times; the next run changes nothing."""
+    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(10)})
+    term.grade(place, roster=listed(term, Ada=f"{LATE},", Ben=f"{ON_TIME},"), **DUE)
+    newer = listed(term, Ada=f"{LATE},+2d", Ben=f"{LATE},")
+    for _ in range(2):
+        term.grade(place, roster=newer, regrade=True, check=check)
+        assert term.marks() == {"Ada": 8.0, "Ben": 5.0}
+    said = capsys.readouterr().out
+    assert said.count("extension changed") == 1
