@@ -266,3 +266,16 @@ def minimizer_gradient(loss, z, x, v):
     H = torch.func.jacrev(slope)(z, x)
     mixed = torch.func.jacrev(slope, argnums=1)(z, x)
     return v @ -torch.linalg.solve(H, mixed)
+
+
+# %% until_the_step_is_small
+# The norm of a step says when to stop; .data has no graph, and z changes in place.
+def newton_sqrt(a):
+    fixed = a.data
+    z = torch.ones_like(fixed)
+    for _ in range(60):
+        step = (z - fixed / z) / 2
+        z -= step
+        if torch.linalg.norm(step) < 1e-14:
+            break
+    return z + (a - fixed) / (2 * z.data)
