@@ -72,13 +72,14 @@ class FunctionParts(Tested):
             self.assert_near(seen["value"], self.truth(x.detach()), "value", inputs=[x])
         return seen
 
-    def hides(self, seen: Mapping[str, Any]) -> bool:
+    def hides(self, seen: Mapping[str, Any], name: str = "") -> bool:
         """Return whether numbers on a way, there or back, of the scenario ``operators`` come from
-        where it does not see: not from torch's operators, and not from Python or NumPy.
+        where it does not see: not from torch's operators, and not from Python or NumPy. ``name``
+        is that of another definition that was seen.
         """
         if not seen["works"] or any("::" in name for name in seen["operators"]):
             return True
-        used = self.student.source.names_used(self.name)
+        used = self.student.source.names_used(name or self.name)
         heads = {name.partition(".")[0] for name in used}
         return bool(seen["elsewhere"]) and not OUTSIDE_TORCH & (heads | used.keys())
 

@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.worker.scenarios import (
     at,
     class_at,
+    copied,
     lend_in,
     names_of_nodes,
     seen_on_the_way,
@@ -57,23 +58,28 @@ class Names(TorchFunctionMode):
 
 def helpers(student, path, args, v=None):
     """What a call, or for a v the backward of its result, leaves to torch: whether it calls
-    sum_to_size, and which nodes of autograd run that are not its own.
+    sum_to_size, what torch runs, with the nodes of autograd that are not its own, and the results.
     """
-    function, first, called = at(student, path), tensors_in([*args])[0], Names()
-    with seen_on_the_way(first.detach(), {}) as seen:
+    function, given, called = at(student, path), tensors_in([*args, v]), Names()
+    found, own = [], set()
+    with seen_on_the_way(given[0].detach().flatten()[:2], {}) as seen:
+        for one in given:
+            seen.keep(one)
         try:
             if v is None:
-                own = set()
                 with called:
-                    function(*args)
+                    found = tensors_in([function(*args)])
             else:
                 own = names_of_nodes(function(*args).grad_fn)
-                with_methods(*watched(class_at(student, path), called), function, args, v)
+                watching = watched(class_at(student, path), called)
+                found = tensors_in(with_methods(*watching, function, args, v)[1])
         except NotImplementedError:
             raise
         except Exception:  # has a check of its own
             pass
-    return {"sums": "sum_to_size" in called.names, "nodes": sorted(seen.nodes - own)}
+        for one in found:
+            seen.result(one)
+    return {"sums": "sum_to_size" in called.names, "found": copied(found), **seen.told(own)}
 
 
 def watched(cls, mode):
@@ -111,13 +117,13 @@ class Sizes(TorchDispatchMode):
 
 
 def work(student, path, inputs, v):
-    """The shapes of what backward returns for inputs of which some require grad, and how many
-    elements the results of its operators have.
+    """The shapes of what backward returns for inputs of which some require grad, how many elements
+    the results of its operators have, and the gradients.
     """
     cls, shapes, seen = class_at(student, path), [], Sizes()
     leaves = [one for one in inputs if one.requires_grad]
     result = at(student, path)(*inputs)
     with seen:
-        torch.autograd.grad(result, leaves, v, allow_unused=True)
+        found = torch.autograd.grad(result, leaves, v, allow_unused=True)
     with_methods(cls, times(cls, 1.0, shapes), lambda *_: at(student, path)(*inputs), leaves, v)
-    return {"shapes": shapes, "sizes": sorted(seen.sizes)}
+    return {"shapes": shapes, "sizes": sorted(seen.sizes), "found": copied(found)}
