@@ -279,3 +279,21 @@ def newton_sqrt(a):
         if torch.linalg.norm(step) < 1e-14:
             break
     return z + (a - fixed) / (2 * z.data)
+
+
+# %% not_detached
+# backward differentiates with respect to z itself, which has a graph, and looks at f once more.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = ctx.saved_tensors
+        assert (ctx.f(z, x) - z).abs().max() < 1e-3
+        x = x.detach().requires_grad_()
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(80):
+            w = grad_output + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]

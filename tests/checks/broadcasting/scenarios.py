@@ -1,5 +1,7 @@
 """What only the worker can observe in broadcasting, besides the engine's scenarios."""
 
+from contextlib import nullcontext
+
 import torch
 from torch.autograd.function import Function
 from torch.overrides import TorchFunctionMode
@@ -45,11 +47,25 @@ def lend(student):
 
 
 class Names(TorchFunctionMode):
-    """While this is on, ``names`` are those of torch's functions that are called."""
+    """While this is on, ``names`` are those of torch's functions that are called, also by other
+    functions of torch's, where torch has this profiler.
+    """
 
     def __init__(self):
         super().__init__()
         self.names = set()
+
+    def __enter__(self):
+        legacy = getattr(torch.autograd, "profiler_legacy", None)
+        self.profile = legacy.profile() if legacy else nullcontext()
+        self.profile.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.profile.__exit__(*error)
+        events = getattr(self.profile, "function_events", None) or ()
+        self.names.update(event.name.rpartition("::")[2] for event in events)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         self.names.add(getattr(function, "__name__", ""))

@@ -41,9 +41,12 @@ def iterated(student, f, z0, x, v):
     another call of f, how many nodes the result's graph has, what tensors the node holds, and
     whether backward runs inside of itself; there it is stopped.
     """
-    own, seen = {}, {"chained": 0, "nested": False}
+    own, results, seen = {}, [], {"chained": 0, "nested": False}
 
     def watched(*given):
+        for node in [one.grad_fn for one in results]:  # one that another Function returned has it
+            if node is not None and getattr(node, "_forward_cls", None) is not student.FixedPoint:
+                own[id(node)] = node
         seen["chained"] += leads_to(given, own)
         if times_running(getattr(student.FixedPoint.backward, "__code__", None)) > 1:
             seen["nested"] = True
@@ -51,6 +54,8 @@ def iterated(student, f, z0, x, v):
         result = f(*given)
         if isinstance(result, torch.Tensor) and result.grad_fn is not None:
             own[id(result.grad_fn)] = result.grad_fn
+        elif isinstance(result, torch.Tensor):
+            results.append(result)
         return result
 
     y = student.FixedPoint.apply(watched, z0, x)
