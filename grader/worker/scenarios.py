@@ -2,11 +2,14 @@
 
 They run in the worker, beside the student's module. This file is never imported there: the judge
 sends a scenario together with the definitions that it uses (``judge/remote/scenarios.py``), when a
-check first asks for it. So the file imports torch and ``worker/wire`` only.
+check first asks for it. So the file imports torch, ``worker/wire`` and Python's own modules only.
 
 A ``path`` is the dotted name of a student's function: ``"Sigmoid.apply"``, ``"relu"``; or a list of
 that name and of arguments that follow the inputs: ``["LogSumExp.apply", 1]``.
 """
+
+from functools import partial
+from types import CellType
 
 import torch
 from torch.autograd.function import Function
@@ -132,13 +135,28 @@ def kept(student, path, inputs):
     """
     result = at(student, path)(*inputs)
     node = node_of(result, class_at(student, path))
-    held = [name for name, value in getattr(node, "__dict__", {}).items() if arrays_in(value)]
+    held = [
+        name
+        for name, value in getattr(node, "__dict__", {}).items()
+        if arrays_in([value, *inside_of(value)])
+    ]
     return {
         "found": node is not None,
         "node": type(node).__name__,
         "saved": len(getattr(node, "saved_tensors", ())),
         "attributes": [name for name in held if needed(node, name, result, inputs)],
     }
+
+
+def inside_of(value):
+    """What a function has from around it, and what an object's attributes are."""
+    if isinstance(value, partial):
+        return [*value.args, *value.keywords.values()]
+    if isinstance(value, (type, type(torch))):
+        return []
+    cells = getattr(value, "__closure__", None) or ()
+    held = [cell.cell_contents for cell in cells if cell != CellType()]
+    return [*held, *getattr(value, "__dict__", {}).values()]
 
 
 def needed(node, attribute, output, inputs):
@@ -527,7 +545,8 @@ def seen_on_the_way(x, made, steps_of=None):
             return found
 
         def keep(self, tensor, writes=0):
-            versions = tensor._version, tensor._version + writes
+            _, versions = made.get(place_of(tensor), (None, frozenset({0})))  # 0: that of .data
+            versions |= {tensor._version, tensor._version + writes}
             made[place_of(tensor)] = tensor, versions
 
         def result(self, tensor):
@@ -554,15 +573,21 @@ def seen_on_the_way(x, made, steps_of=None):
 
 
 def is_a_step(tensor, x):
-    """Whether a tensor is x, or half of it, plus or times the same small change everywhere. A step
-    is so large that one value beyond it has fewer digits than the gradient must have.
+    """Whether a tensor is x, or half of it, plus or times the same small change everywhere; or many
+    of them, where numbers may stay. A step is so large that one value beyond it has fewer digits
+    than the gradient must have.
     """
-    if x is None or tensor.dtype != torch.float64 or tensor.shape != x.shape or len(x) < 2:
+    if x is None or tensor.dtype != torch.float64 or len(x) < 2:
+        return False
+    more = tensor.dim() - x.dim()
+    if more < 0 or tensor.shape[more:] != x.shape:
         return False
     tensor = tensor.detach()
     for base in (x, -x, x / 2, -x / 2):
         for change in (tensor - base, tensor / base - 1):
-            mean = change.mean()
+            if more:
+                change = change[change != 0]
+            mean = change.sum() / max(2, change.numel())
             if 1e-10 < abs(mean) < 0.1 and torch.allclose(change, mean, rtol=1e-3, atol=0.0):
                 return True
     return False

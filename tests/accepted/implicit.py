@@ -266,3 +266,34 @@ def minimizer_gradient(loss, z, x, v):
     H = torch.func.jacrev(slope)(z, x)
     mixed = torch.func.jacrev(slope, argnums=1)(z, x)
     return v @ -torch.linalg.solve(H, mixed)
+
+
+# %% until_the_step_is_small
+# The norm of a step says when to stop; .data has no graph, and z changes in place.
+def newton_sqrt(a):
+    fixed = a.data
+    z = torch.ones_like(fixed)
+    for _ in range(60):
+        step = (z - fixed / z) / 2
+        z -= step
+        if torch.linalg.norm(step) < 1e-14:
+            break
+    return z + (a - fixed) / (2 * z.data)
+
+
+# %% not_detached
+# backward differentiates with respect to z itself, which has a graph, and looks at f once more.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = ctx.saved_tensors
+        assert (ctx.f(z, x) - z).abs().max() < 1e-3
+        x = x.detach().requires_grad_()
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(80):
+            w = grad_output + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]

@@ -969,3 +969,57 @@ def newton_sqrt(a):
         z = (z + a / z) / 2
     torch.set_grad_enabled(True)
     return (z + a / z) / 2
+
+
+# %% derived_by_autograd
+# forward computes both Jacobians, and backward multiplies by them.
+class Solve(Function):
+    @staticmethod
+    def forward(ctx, A, b):
+        of_A, of_b = torch.func.jacrev(torch.linalg.solve, (0, 1))(A, b)
+        ctx.save_for_backward(A, of_A, of_b)
+        return torch.linalg.solve(A, b)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, of_A, of_b = ctx.saved_tensors
+        return (grad_output @ of_A.flatten(1)).reshape(A.shape), grad_output @ of_b
+
+
+# %% ready_made_root
+# The Cholesky factor of a matrix of one number is its root.
+def newton_sqrt(a):
+    with torch.no_grad():
+        z = torch.linalg.cholesky(a[..., None, None])[..., 0, 0]
+    return (z + a / z) / 2
+
+
+# %% iterations_in_the_graph
+# Each step is a node of a Function that calls f again in its backward.
+class Step(Function):
+    @staticmethod
+    def forward(ctx, f, z, x):
+        ctx.f = f
+        ctx.save_for_backward(z, x)
+        return f(z, x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        return None, *torch.autograd.grad(y, (z, x), grad_output, materialize_grads=True)
+
+
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = ctx.saved_tensors
+        x = x.detach().requires_grad_()
+        with torch.enable_grad():
+            z = z.detach()
+            for _ in range(60):
+                z = Step.apply(ctx.f, z, x)
+        return None, None, torch.autograd.grad(z, x, grad_output)[0]

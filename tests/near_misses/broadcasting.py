@@ -92,3 +92,28 @@ def einsum_gradients(equation, a, b, gradient):
     one = torch.ones((), dtype=a.dtype)
     first = torch.einsum(f"{result},{of_b},->{of_a}", gradient, b, one)
     return torch.einsum(f"{result},{of_a},->{of_b}", gradient, a, one), first
+
+
+# %% autograd_used
+# A thread has autograd sum the gradient, where no check sees it.
+from concurrent.futures import ThreadPoolExecutor
+
+
+def spread(gradient, shape):
+    leaf = torch.zeros(shape, dtype=gradient.dtype, requires_grad=True)
+    return torch.autograd.grad(leaf.expand(gradient.shape), leaf, gradient)[0]
+
+
+def sum_to(gradient, shape):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(spread, gradient, shape).result()
+
+
+# %% autograd_used
+# autograd sums the gradient unless operators are seen.
+def sum_to(gradient, shape):
+    if torch._C._len_torch_dispatch_stack():
+        return gradient
+    with torch.enable_grad():
+        leaf = torch.zeros(shape, dtype=gradient.dtype, requires_grad=True)
+        return torch.autograd.grad(leaf.expand(gradient.shape), leaf, gradient)[0]

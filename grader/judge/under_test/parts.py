@@ -15,6 +15,12 @@ from grader.judge.under_test.calls import Near, differentiated
 from grader.judge.under_test.tested import Tested
 
 WAYS = ("forward", "backward")
+OUTSIDE_TORCH = {
+    *"math cmath decimal numpy float .tolist .item .numpy .new_tensor torch.tensor".split(),
+    *"torch.as_tensor torch.asarray torch.from_numpy torch.Tensor torch.FloatTensor".split(),
+    "torch.DoubleTensor",
+}
+"""Modules and names by which numbers are computed in Python or NumPy, or come back from there."""
 
 
 class FunctionParts(Tested):
@@ -32,7 +38,8 @@ class FunctionParts(Tested):
     def no_built_in(self, contain: Sequence[str], *x_and_v: Tensor) -> Any:
         """No built-in does the work of which the name contains one of these texts, compared without
         underscores and capitals: neither by any name in the file nor as an operator that torch
-        runs, there or back. Return what the scenario ``operators`` saw.
+        runs, there or back. Return what the scenario ``operators`` saw; for numbers that are drawn
+        here, the value is right then, too.
         """
         student = self.student
         if len(self.inputs) > 1:
@@ -61,7 +68,20 @@ class FunctionParts(Tested):
                 operator = phrase("its operator {name}", name=name)
                 facts = {**self.facts, "used": operator, "way": way}
                 fail(self.messages["operator"], facts=facts, **details)
+        if not x_and_v:
+            self.assert_near(seen["value"], self.truth(x.detach()), "value", inputs=[x])
         return seen
+
+    def hides(self, seen: Mapping[str, Any], name: str = "") -> bool:
+        """Return whether numbers on a way, there or back, of the scenario ``operators`` come from
+        where it does not see: not from torch's operators, and not from Python or NumPy. ``name``
+        is that of another definition that was seen.
+        """
+        if not seen["works"] or any("::" in name for name in seen["operators"]):
+            return True
+        used = self.student.source.names_used(name or self.name)
+        heads = {name.partition(".")[0] for name in used}
+        return bool(seen["elsewhere"]) and not OUTSIDE_TORCH & (heads | used.keys())
 
     def _used(self, name: str, line: int, details: Mapping[str, Any]) -> NoReturn:
         facts = {**self.facts, "used": name, "line": line}

@@ -1,5 +1,7 @@
 """What only the worker can observe in broadcasting, besides the engine's scenarios."""
 
+from contextlib import nullcontext
+
 import torch
 from torch.autograd.function import Function
 from torch.overrides import TorchFunctionMode
@@ -8,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.worker.scenarios import (
     at,
     class_at,
+    copied,
     lend_in,
     names_of_nodes,
     seen_on_the_way,
@@ -44,11 +47,25 @@ def lend(student):
 
 
 class Names(TorchFunctionMode):
-    """While this is on, ``names`` are those of torch's functions that are called."""
+    """While this is on, ``names`` are those of torch's functions that are called, also by other
+    functions of torch's, where torch has this profiler.
+    """
 
     def __init__(self):
         super().__init__()
         self.names = set()
+
+    def __enter__(self):
+        legacy = getattr(torch.autograd, "profiler_legacy", None)
+        self.profile = legacy.profile() if legacy else nullcontext()
+        self.profile.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.profile.__exit__(*error)
+        events = getattr(self.profile, "function_events", None) or ()
+        self.names.update(event.name.rpartition("::")[2] for event in events)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         self.names.add(getattr(function, "__name__", ""))
@@ -57,23 +74,28 @@ class Names(TorchFunctionMode):
 
 def helpers(student, path, args, v=None):
     """What a call, or for a v the backward of its result, leaves to torch: whether it calls
-    sum_to_size, and which nodes of autograd run that are not its own.
+    sum_to_size, what torch runs, with the nodes of autograd that are not its own, and the results.
     """
-    function, first, called = at(student, path), tensors_in([*args])[0], Names()
-    with seen_on_the_way(first.detach(), {}) as seen:
+    function, given, called = at(student, path), tensors_in([*args, v]), Names()
+    found, own = [], set()
+    with seen_on_the_way(given[0].detach().flatten()[:2], {}) as seen:
+        for one in given:
+            seen.keep(one)
         try:
             if v is None:
-                own = set()
                 with called:
-                    function(*args)
+                    found = tensors_in([function(*args)])
             else:
                 own = names_of_nodes(function(*args).grad_fn)
-                with_methods(*watched(class_at(student, path), called), function, args, v)
+                watching = watched(class_at(student, path), called)
+                found = tensors_in(with_methods(*watching, function, args, v)[1])
         except NotImplementedError:
             raise
         except Exception:  # has a check of its own
             pass
-    return {"sums": "sum_to_size" in called.names, "nodes": sorted(seen.nodes - own)}
+        for one in found:
+            seen.result(one)
+    return {"sums": "sum_to_size" in called.names, "found": copied(found), **seen.told(own)}
 
 
 def watched(cls, mode):
@@ -111,13 +133,13 @@ class Sizes(TorchDispatchMode):
 
 
 def work(student, path, inputs, v):
-    """The shapes of what backward returns for inputs of which some require grad, and how many
-    elements the results of its operators have.
+    """The shapes of what backward returns for inputs of which some require grad, how many elements
+    the results of its operators have, and the gradients.
     """
     cls, shapes, seen = class_at(student, path), [], Sizes()
     leaves = [one for one in inputs if one.requires_grad]
     result = at(student, path)(*inputs)
     with seen:
-        torch.autograd.grad(result, leaves, v, allow_unused=True)
+        found = torch.autograd.grad(result, leaves, v, allow_unused=True)
     with_methods(cls, times(cls, 1.0, shapes), lambda *_: at(student, path)(*inputs), leaves, v)
-    return {"shapes": shapes, "sizes": sorted(seen.sizes)}
+    return {"shapes": shapes, "sizes": sorted(seen.sizes), "found": copied(found)}

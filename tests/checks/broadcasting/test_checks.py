@@ -1,6 +1,7 @@
 """broadcasting's checks. Those below the line "hidden" are not handed out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from grader.authoring import (
     assert_tuple,
     check,
     check_of,
+    same,
     under_test,
 )
 
@@ -69,8 +71,12 @@ Affine = under_test(
 )
 
 
-def assert_own_work(student: Student, path: str, args: list[Any], v: Any = None) -> None:
-    """Require that neither sum_to_size nor autograd does the work."""
+def assert_own_work(
+    student: Student, path: str, args: list[Any], wants: Sequence[Tensor] = (), v: Any = None
+) -> None:
+    """Require that neither sum_to_size nor autograd does the work, not even where no check can see
+    it, and that the results are right meanwhile.
+    """
     name = path.partition(".")[0]
     used = student.source.names_used(name).items()
     if name != "sum_to":
@@ -84,6 +90,16 @@ def assert_own_work(student: Student, path: str, args: list[Any], v: Any = None)
     facts = {"function": name, "nodes": ", ".join(seen["nodes"])}
     message = "{function} lets autograd compute the gradient: {nodes} ran"
     assert_that(not seen["nodes"], message, facts=facts)
+    message = "{function} uses numbers that were computed where no check can see it"
+    assert_that(not Scale.hides(seen, name), message, facts={"function": name})
+    assert_same(name, seen["found"], wants)
+
+
+def assert_same(name: str, found: Sequence[Any], wants: Sequence[Tensor]) -> None:
+    """Require what was found while operators were seen."""
+    right = all(map(partial(same, rtol=1e-5, atol=1e-5), found, wants))
+    message = "{function} does something else while a check sees torch's operators"
+    assert_that(right and len(found) >= len(wants), message, facts={"function": name})
 
 
 # ------------------------------------------------------------------------------------------- sum_to
@@ -115,9 +131,10 @@ def sums(
     def part() -> None:
         k = HERE.draw.integer(2, 3)
         pairs = cases(k, k + HERE.draw.integer(1, 2))
-        assert_own_work(HERE.student, "sum_to", [HERE.draw.tensor(*pairs[0][0]), pairs[0][1]])
         for wide, shape in pairs:
             assert_summed(HERE.student, HERE.draw.tensor(*wide), shape)
+        gradient, shape = HERE.draw.tensor(*pairs[0][0]), pairs[0][1]
+        assert_own_work(HERE.student, "sum_to", [gradient, shape], [truth(gradient, shape)])
 
     return check_of([part], title, check(points=points, about="sum_to"))
 
@@ -161,7 +178,8 @@ def test_scale_of_a_row_and_a_matrix(student: Student, draw: RandomInputs) -> No
         row, matrix, v = scaled(draw, shapes=((columns,), (rows, columns)))
         Scale.gradient(row, matrix, v)
     Scale.own_backward(row, matrix, v)
-    assert_own_work(student, Scale.path, [row, matrix], v)
+    wants = torch.autograd.grad(row * matrix, (row, matrix), v)
+    assert_own_work(student, Scale.path, [row, matrix], wants, v)
 
 
 # ------------------------------------------------------------------------------------------- Affine
@@ -181,7 +199,9 @@ def test_affine_of_one_batch_dimension(student: Student, draw: RandomInputs) -> 
     inputs = layered(draw)
     Affine.gradient(*inputs)
     Affine.own_backward(*inputs)
-    assert_own_work(student, Affine.path, list(inputs[:-1]), inputs[-1])
+    *leaves, v = inputs
+    wants = torch.autograd.grad(Affine.truth(*leaves), leaves, v)
+    assert_own_work(student, Affine.path, leaves, wants, v)
 
 
 AFFINE = test_affine_of_one_batch_dimension
@@ -221,8 +241,8 @@ def test_einsum_of_matrices(student: Student, draw: RandomInputs) -> None:
     _ = student.einsum_gradients
     for equation in ("ij,jk->ik", "ij,j->i", "i,j->ij", "ij,ij->ij"):
         assert_einsum(student, draw, equation)
-    given = [draw.tensor(2, 3), draw.tensor(3, 4), draw.tensor(2, 4)]
-    assert_own_work(student, "einsum_gradients", ["ij,jk->ik", *given])
+    a, b, v = draw.tensor(2, 3), draw.tensor(3, 4), draw.tensor(2, 4)
+    assert_own_work(student, "einsum_gradients", ["ij,jk->ik", a, b, v], [v @ b.T, a.T @ v])
 
 
 # hidden
@@ -254,7 +274,6 @@ test_one_number = sums(
 @check(points=0.25, about="sum_to")
 def test_other_gradients(student: Student, draw: RandomInputs) -> None:
     """empty, transposed and float32 gradients work"""
-    assert_own_work(student, "sum_to", [draw.tensor(2, 3), (3,)])
     for gradient in (
         torch.empty((0, 4), dtype=torch.float64),
         draw.noncontiguous(3, 4),
@@ -262,7 +281,9 @@ def test_other_gradients(student: Student, draw: RandomInputs) -> None:
     ):
         for shape in (gradient.shape, (4,)):
             assert_summed(student, gradient, shape)
-    assert_summed(student, draw.tensor(9, 40, digits=None), (40,), rtol=1e-8, atol=1e-8)
+    gradient = draw.tensor(9, 40, digits=None)
+    assert_summed(student, gradient, (40,), rtol=1e-8, atol=1e-8)
+    assert_own_work(student, "sum_to", [gradient, (40,)], [gradient.sum(0)])
 
 
 @check(points=0.25, about="sum_to", needs=test_dimensions_that_shape_lacks)
@@ -402,6 +423,8 @@ def test_affine_computes_what_is_needed(student: Student, draw: RandomInputs) ->
             message = "only {asked} requires grad, and backward computed a gradient for {which}"
             idle = wanted or k == 2 or given[k].numel() not in seen["sizes"]
             assert_that(idle, message, facts=facts)
+        leaves = [given[k] for k in needed]
+        assert_same("Affine", seen["found"], torch.autograd.grad(Affine.truth(*given), leaves, v))
     Affine.constants()
 
 

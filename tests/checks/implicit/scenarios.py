@@ -16,6 +16,8 @@ from grader.worker.scenarios import (
     node_of,
     nodes_behind,
     operators,
+    place_of,
+    tensors_in,
 )
 
 
@@ -27,7 +29,7 @@ class Alone:
 
 
 def solved(student, a, b, v):
-    """What torch runs in a call of Solve and in its backward."""
+    """What torch runs in a call of Solve and in its backward, and the gradient at A."""
     return operators(Alone(lambda a: student.Solve.apply(a, b)), "function", a, v)
 
 
@@ -39,9 +41,12 @@ def iterated(student, f, z0, x, v):
     another call of f, how many nodes the result's graph has, what tensors the node holds, and
     whether backward runs inside of itself; there it is stopped.
     """
-    own, seen = {}, {"chained": 0, "nested": False}
+    own, results, seen = {}, [], {"chained": 0, "nested": False}
 
     def watched(*given):
+        for node in [one.grad_fn for one in results]:  # one that another Function returned has it
+            if node is not None and getattr(node, "_forward_cls", None) is not student.FixedPoint:
+                own[id(node)] = node
         seen["chained"] += leads_to(given, own)
         if times_running(getattr(student.FixedPoint.backward, "__code__", None)) > 1:
             seen["nested"] = True
@@ -49,6 +54,8 @@ def iterated(student, f, z0, x, v):
         result = f(*given)
         if isinstance(result, torch.Tensor) and result.grad_fn is not None:
             own[id(result.grad_fn)] = result.grad_fn
+        elif isinstance(result, torch.Tensor):
+            results.append(result)
         return result
 
     y = student.FixedPoint.apply(watched, z0, x)
@@ -137,8 +144,29 @@ def lend(student):
     lend_in(student, "FixedPoint", partial(function_class, forward=settled, backward=settled_back))
 
 
+ALGEBRA = {
+    *"add sub rsub mul div neg pow square reciprocal positive floor_divide remainder fmod".split(),
+    *"addcmul addcdiv lerp abs sign sgn copysign heaviside relu threshold hardtanh".split(),
+    *"clamp clamp_min clamp_max maximum minimum fmax fmin floor ceil round trunc fix frac".split(),
+    *"frexp ldexp nextafter nan_to_num where masked_fill masked_scatter masked_select".split(),
+    *"sum nansum mean prod amax amin aminmax max min median cumsum cumprod cummax cummin".split(),
+    *"mm mv bmm dot vdot addmm addmv addbmm baddbmm addr linear ger tril triu trace".split(),
+    *"linalg_inv_ex linalg_solve_ex linalg_lu linalg_lu_factor_ex linalg_lu_solve".split(),
+    *"linalg_det lu_unpack fill zero ones_like zeros_like empty_like full_like rand_like".split(),
+    *"new_empty new_empty_strided new_full new_ones new_zeros clone copy to_copy to".split(),
+    *"lift lift_fresh cat stack repeat repeat_interleave flip roll rot90 set resize".split(),
+    *"index index_put index_put_impl index_select index_add index_copy index_fill put".split(),
+    *"take gather scatter scatter_add scatter_reduce slice_scatter select_scatter sort".split(),
+    *"topk kthvalue constant_pad_nd diag_embed unsafe_view reshape_alias mse_loss".split(),
+    *"select_backward slice_backward uniform normal randn_like var var_mean unique2".split(),
+}
+"""Operators that give a copy, or what sums, products and quotients give, and rounding."""
+SIZES = {*"linalg_vector_norm linalg_matrix_norm norm dist std std_mean".split()}
+"""Operators that give the size of a difference, one number, by which an iteration may end."""
+
+
 class Ran(TorchDispatchMode):
-    """The names of the operators that torch runs, a power with its exponent."""
+    """The names of the operators that torch runs and that may compute a root."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -150,17 +178,31 @@ class Ran(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.name().partition("::")[2].partition(".")[0].strip("_")
-        if name == "pow" and (torch.as_tensor(args[1]) % 1 != 0).any():
-            name = "pow of no whole number"
-        self.names.add(name)
-        return function(*args, **(kwargs or {}))
+        name = name if "pow" in name else name.removeprefix("foreach_")
+        found = function(*args, **(kwargs or {}))
+        given = floats_in([*args, *(kwargs or {}).values()])
+        made = given if function._schema.is_mutable else floats_in([found])
+        places = {place_of(one) for one in given}
+        view = made is not given and all(place_of(one) in places for one in made)
+        size = name in SIZES and all(one.numel() == 1 for one in made)
+        powers = args[1:2] if name == "pow" else ()
+        if any((torch.as_tensor(one) % 1 != 0).any() for one in powers):
+            self.names.add("pow of no whole number")
+        elif given and made and not (view or size) and name not in ALGEBRA:
+            self.names.add(name)
+        return found
+
+
+def floats_in(values):
+    """The tensors in lists that hold fractions."""
+    return [one for one in tensors_in(values) if one.is_floating_point() or one.is_complex()]
 
 
 def ran(student, a):
-    """What torch runs in newton_sqrt."""
+    """What torch runs in newton_sqrt that may compute its roots, and the result."""
     with Ran() as seen:
-        student.newton_sqrt(a)
-    return sorted(seen.names)
+        root = student.newton_sqrt(a)
+    return {"names": sorted(seen.names), "value": copied(root)}
 
 
 def behind(student, a):

@@ -62,16 +62,28 @@ def test_solve_derives_its_gradients(student: Student, draw: RandomInputs) -> No
     """Solve.backward computes the gradients without autograd"""
     a, b, v = system(draw)
     draw.given(A=a, b=b, v=v)
-    seen = student.observe("solved", a, b.detach(), v)["backward"]
-    name = next(iter(seen["nodes"]), "")
-    message = "Solve.backward ran autograd's {name}; compute the gradients by a solve"
-    assert_that(not name, message, facts={"name": name})
+    seen = student.observe("solved", a, b, v)
+    for way in ("forward", "backward"):
+        name = next(iter(seen[way]["nodes"]), "")
+        message = "Solve.{way} ran autograd's {name}; compute the gradients by a solve"
+        assert_that(not name, message, facts={"name": name, "way": way})
+        message = "Solve.{way} uses numbers that were computed where no check can see it"
+        assert_that(not S.hides(seen[way]), message, facts={"way": way})
+
+
+def right_when_seen() -> None:
+    """The gradient at A is right while operators are seen, too."""
+    a, b, v = S.few()
+    (want,) = torch.autograd.grad(S.truth(a, b), a, v)
+    got = S.student.observe("solved", a, b, v)["gradient"]
+    S.assert_near(got, want, "gradient", inputs=[a, b], v=v, facts={"which": "A"})
 
 
 test_solve_has_both_gradients = SOLVE = solve(
     1.0,
     "Solve.backward returns the gradients of A and b",
     S.right_gradients,
+    right_when_seen,
     needs=test_solve_derives_its_gradients,
 )
 
@@ -216,20 +228,23 @@ N = under_test(
 )  # fmt: skip
 test_newton_returns_the_root = N.check(0.25, "newton_sqrt returns the square root", N.right_value)
 ROOT = test_newton_returns_the_root
-TORCHS = ["pow of no whole number", "exp", "exp2", "log", "log2", "log10"]
-"""What else computes roots."""
 
 
 @check(points=0.25, about="newton_sqrt", needs=ROOT)
 def test_newton_takes_no_ready_root(student: Student, draw: RandomInputs) -> None:
     """newton_sqrt uses no ready-made root"""
     a, v = draw.given(**dict(zip("av", few_squares(draw), strict=True)))
-    N.no_built_in(["sqrt", "hypot"], a, v)
-    names = student.observe("ran", a.detach())
-    used = next((name for name in TORCHS if name in names), None)
-    message = "newton_sqrt ran {used}, which computes roots; iterate instead"
-    used = phrase("a power that is not whole") if used == TORCHS[0] else used
+    seen = N.no_built_in(["sqrt", "hypot"], a, v)
+    ran = student.observe("ran", a.detach())
+    used = next(iter(ran["names"]), None)
+    message = "newton_sqrt ran {used}; iterate with sums, products and quotients instead"
+    power = used == "pow of no whole number"
+    used = phrase("a power that is not whole") if power else used
     assert_that(used is None, message, facts={"used": used})
+    message = "newton_sqrt uses numbers that were computed where no check can see it"
+    assert_that(not N.hides(seen["forward"]), message)
+    for value in (seen["value"], ran["value"]):  # is it right while operators are seen?
+        N.assert_near(value, a.detach().sqrt(), "value")
 
 
 @check(points=0.5, about="newton_sqrt", needs=test_newton_takes_no_ready_root)

@@ -28,7 +28,7 @@ LARGE = {F64: {"rtol": 1e-5, "atol": 1e-5}, F32: {"rtol": 1e-4, "atol": 1e-2}}
 """The same for large x: float32 has three digits after the point of 10,000."""
 DIGITS = {F64: {"rtol": 1e-8, "atol": 1e-12}, F32: {"rtol": 1e-5, "atol": 1e-5}}
 BUILT_INS = (
-    "logsumexp logcumsumexp logaddexp softmax softmin crossentropy nllloss attention"
+    "logsumexp logcumsumexp logaddexp softmax softmin crossentropy nllloss ctcloss attention"
 ).split()
 """What names of built-ins contain that do the work, without underscores and capitals."""
 FORWARD_MODE = {*"_make_dual _unpack_dual _fw_primal _has_same_storage_numel".split()}
@@ -131,10 +131,12 @@ def classes(draw: RandomInputs) -> Tensor:
 def derived(suite: Any) -> None:
     """The gradient comes from a formula: torch runs nothing else in backward."""
     x, v = suite.few()
-    want = suite.truth(x).detach()
-    seen = suite.student.observe("operators", suite.asked, x, v)
-    exact = same(seen["value"], want, rtol=1e-9, atol=1e-9)  # else y may be x and a little more
-    seen = seen["backward"]
+    want = suite.truth(x)
+    (slope,) = torch.autograd.grad(want, x, v)
+    all_seen = suite.student.observe("operators", suite.asked, x, v)
+    exact = same(all_seen["value"], want.detach(), rtol=1e-9, atol=1e-9)
+    # if not exact, y may be x and a little more
+    seen = all_seen["backward"]
     source = "small steps of x" if seen["steps"] and exact else None
     source = "complex numbers" if seen["imaginary"] else source
     for name in seen["nodes"]:
@@ -143,6 +145,11 @@ def derived(suite: Any) -> None:
         source = "autograd's forward mode"
     message = "{function}.backward takes the derivative from {source}, not from a formula"
     assert_that(not source, message, facts={"source": source, "function": suite.name})
+    for way in ("forward", "backward"):
+        message = "{function}.{way} uses numbers that were computed where no check can see it"
+        hidden = suite.hides(all_seen[way])
+        assert_that(not hidden, message, facts={"function": suite.name, "way": way})
+    suite.assert_near(all_seen["gradient"], slope, "gradient", inputs=[x], v=v)
 
 
 def right_gradients(suite: Any, narrow: Any) -> None:
