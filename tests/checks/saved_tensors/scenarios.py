@@ -90,13 +90,18 @@ def kept_inside(student, dtype, x):
         with student.saved_as(dtype):
             return torch.dropout(Placed.apply(x * 2, places).sin(), 0.5, True)
 
+    def traced():
+        tracemalloc.start()  # not while a thread ends, and with it hooks that are left behind
+        try:
+            y = inside()
+            gc.collect()
+            return y, tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
     apart(inside)  # what only a first call makes is there now
     known = {id(one): one for one in tensors_alive()}
-    tracemalloc.start()
-    y = apart(inside)
-    gc.collect()
-    others, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    y, others = apart(traced)
     more = [one for one in tensors_alive() if id(one) not in known and one is not y]
     sizes = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in more}
     return {"bytes": max(sum(sizes.values()), others), "in_full": in_use(places) > 0}
