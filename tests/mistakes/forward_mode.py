@@ -474,6 +474,18 @@ def hessian_vector(f, x, v):
     return torch.autograd.grad(gradient, x, v, materialize_grads=True)[0]
 
 
+# %% forward_mode_not_used
+# Reverse over reverse, of a call inside of a level that nothing uses.
+def hessian_vector(f, x, v):
+    x = x.detach().requires_grad_()
+    with forward_ad.dual_level():
+        y = f(x)
+    (gradient,) = torch.autograd.grad(y, x, create_graph=True)
+    if not gradient.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(gradient, x, v, materialize_grads=True)[0]
+
+
 # %% forward_mode_used
 # Forward mode here as well.
 def jvp_by_two_backwards(f, x, v):
