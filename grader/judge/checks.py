@@ -99,7 +99,7 @@ def lent_name(function: Any) -> str:
     """Return what a check's file gives as ``LENDS``, or ''. That is the name of a definition that
     others use, of which the scenario ``lend`` lends them one without mistakes.
     """
-    space: dict[str, Any] = getattr(function, "space", None) or function.__globals__
+    space: dict[str, Any] = getattr(function, "space", None) or getattr(function, "__globals__", {})
     return str(space.get("LENDS", ""))
 
 
@@ -113,10 +113,9 @@ def call_check(
     given = {"student": student, "reference": reference, "draw": draw}
     lent = lent_name(function)
     with running(student, draw):
-        if lent == function.check.about:  # type: ignore[attr-defined]
-            student.observe("give_back", lent)
-        elif lent:
-            student.observe("lend")
+        if lent:
+            own = function.check.about == lent  # type: ignore[attr-defined]
+            student.observe(*(["give_back", lent] if own else ["lend"]))
         function(**{name: given[name] for name in inspect.signature(function).parameters})
 
 
@@ -189,7 +188,7 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
         ordered.setdefault(item.name, item)
 
     def order(item: pytest.Item) -> tuple[bool, bool]:
-        spec, lent = spec_of(item), lent_name(item.obj)  # type: ignore[attr-defined]
+        spec, lent = spec_of(item), lent_name(getattr(item, "obj", None))
         return bool(lent) and spec.about != lent, spec.bonus
 
     for item in sorted(items, key=order):
