@@ -300,7 +300,7 @@ def test_canvas_reads_every_mark(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_moodle_takes_each_page_back_for_whom_it_is(desk: Desk) -> None:
-    """The roster has Moodle's numbers, so they are those of persons, and nothing warns of groups."""
+    """The roster has Moodle's numbers, so they are those of persons: nothing warns of groups."""
     out = desk("moodle", CLASS_SIZE)
     said = run_grade("feedback", out, "--to", "moodle")
     assert "groups" not in said
