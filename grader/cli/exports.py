@@ -30,7 +30,7 @@ from grader.classroom.exports.feedback import (
 from grader.classroom.exports.tables import term_table
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.marks import note_export
-from grader.classroom.gradebook.people import forgotten_names, known_people
+from grader.classroom.gradebook.people import forgotten_names, surely_persons
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.classroom.statistics.similarity import (
@@ -247,8 +247,8 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         entries, page_of = ready(book, notes), partial(page_bytes, book.folder, book)
         pieces: Iterator[Piece | ExportNote]
         if system == "moodle":
-            listed = known_people(book).listed
-            pieces = pages_for_moodle(entries, page_of, ExportRequest(template), listed)
+            sure = surely_persons(book)
+            pieces = pages_for_moodle(entries, page_of, ExportRequest(template), sure)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:

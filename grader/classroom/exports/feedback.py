@@ -57,11 +57,11 @@ def pages_for_moodle(
     entries: Iterable[PublicEntry],
     page_of: PageOf,
     request: ExportRequest,
-    listed: Collection[int | None] = (),
+    persons: Collection[int | None] = (),
 ) -> Iterator[Piece | ExportNote]:
     """Yield each page, and a note for each student whom Moodle would not find.
 
-    Who is ``listed``, on the roster, is no group.
+    ``persons`` are those whose numbers are surely not those of groups.
     """
     if request.template is not None:
         yield from pages_by_worksheet(entries, page_of, Sheet(request.template))
@@ -72,7 +72,7 @@ def pages_for_moodle(
         for student, number in zip(entry.students, numbers, strict=True):
             # A team's members do not share a participant's number: it is that of their group.
             if number.isdecimal() and numbers.count(number) == 1:
-                if len(numbers) == 1 and student.person not in listed and not warned:
+                if len(numbers) == 1 and student.person not in persons and not warned:
                     yield ExportNote(MOODLE_TEAMS, important=True)
                     warned = True
                 yield Piece(page_of(entry.name), moodle_path(student.name, number))

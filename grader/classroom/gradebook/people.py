@@ -533,6 +533,17 @@ def forgotten_names(book: Gradebook) -> list[str]:
     return [one.name for (students,) in rows for one in students_from_json(students)]
 
 
+def surely_persons(book: Gradebook) -> set[int]:
+    """Return the people whose numbers in Moodle are their own, and not a group's: those on a roster
+    that has the numbers, or the groups.
+    """
+    query = "SELECT person, ids FROM listed WHERE assignment = ?"
+    listed = book.db.execute(query, [book.assignment]).fetchall()
+    known = known_people(book)
+    groups = any("group" in one.details for one in known.lines.values())
+    return {person for person, ids in listed if groups or NUMBER in json.loads(ids)}
+
+
 def unique_call(book: Gradebook, person: int) -> str:
     """Return a person's name, or an id if the name may be somebody else's."""
     known = known_people(book)

@@ -1112,17 +1112,17 @@ def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> 
             name for name, those in lines.items() if any(alike(one, called) for one in those)
         ]
     if len(theirs) > 1:
-        which = [
-            f"{name} ({', '.join(ids)})" if (ids := distinct_ids(lines[name])) else name
-            for name in theirs
-        ]
+        ids = [", ".join(known_ids(lines[name])) for name in theirs]
+        which = theirs
+        if len({*ids}) == len(ids):
+            which = [f"{name} ({known})" for name, known in zip(theirs, ids, strict=True)]
         raise UsageError(
             f"{called!r} fits several submissions: {', '.join(which)}. Name one of them"
         )
     return theirs[0] if theirs else None
 
 
-def distinct_ids(students: Iterable[StudentIdentity]) -> list[str]:
+def known_ids(students: Iterable[StudentIdentity]) -> list[str]:
     """Return an id of each student by which people know them: an address, if there is one."""
     return [one.ids.get("email") or min(one.ids.values()) for one in students if one.ids]
 
