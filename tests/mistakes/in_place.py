@@ -327,7 +327,7 @@ def saves_input(op, x):
     return y.requires_grad and backward_raises(y, leaf)
 
 
-# %% attributes_read
+# %% attributes_read [torch>=2.13]
 # The nodes are asked for what they saved.
 def saves_input(op, x):
     leaf = x.detach().clone().requires_grad_()
