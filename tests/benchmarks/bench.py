@@ -91,7 +91,7 @@ class Row:
         """Return a number of this row's quantity, with its unit."""
         if self.quantity != "s":
             return f"{number:.3g} {self.quantity}"
-        power = 0 if number >= 1 else 3 if number >= 1e-3 else 6
+        power = 0 if abs(number) >= 1 else 3 if abs(number) >= 1e-3 else 6
         return f"{number * 10**power:.3g} {({0: 's', 3: 'ms', 6: 'µs'})[power]}"
 
 
