@@ -347,9 +347,8 @@ STEPS = (
     """
     ALTER TABLE assignments ADD COLUMN course TEXT NOT NULL DEFAULT ''; -- its folder, if one was
                                              -- named
-    -- 'zipped' is 1 if the times in a zip were read in the machine's zone, 2 if in the class's; a
-    -- time in a zip has no odd seconds
-    UPDATE runs SET zipped = 1 WHERE newest = CAST(newest AS INTEGER) AND newest % 2 = 0;
+    -- 'zipped' is 1 if the times in a zip were read in the machine's zone, 2 if in the class's; 0
+    -- if the download was no zip, or an earlier version did not say: then its time stays
     """,
 )
 

@@ -951,8 +951,8 @@ class Gradebook:
         return {lesson for entry, lesson in rows if entry in entries}
 
     def _same_but_for(self, lessons: set[str], digest: str, other: str) -> bool:
-        """Return whether two attempts have the same files, but for those of some lessons, and those
-        whose name, which is not the lesson's, one of the two did not accept.
+        """Return whether two attempts have the same files. What is not compared are files of these
+        lessons, and files under another name that only one of the two accepted.
         """
         query = "SELECT lesson, path, text FROM files WHERE digest = ?"
         files, others = (

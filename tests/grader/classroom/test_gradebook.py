@@ -329,5 +329,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "a32fd1cda1ad",
         "d50acccff14d",
         "bb58bd1fcd99",
-        "9e1956760067",
+        "45519f654df9",
     ]
