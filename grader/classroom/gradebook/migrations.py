@@ -350,6 +350,15 @@ STEPS = (
     -- 'zipped' is 1 if the times in a zip were read in the machine's zone, 2 if in the class's; 0
     -- if the download was no zip, or an earlier version did not say: then its time stays
     """,
+    """
+    CREATE TABLE times_told (                -- what rosters said, with the attempt that came then
+        id INTEGER PRIMARY KEY,
+        attempt INTEGER NOT NULL REFERENCES attempts (id) ON DELETE CASCADE, told TEXT NOT NULL
+    );
+    CREATE INDEX times_told_of_an_attempt ON times_told (attempt);
+    INSERT INTO times_told (attempt, told)
+        SELECT id, on_roster FROM attempts WHERE on_roster IS NOT NULL ORDER BY id;
+    """,
 )
 
 

@@ -13,6 +13,7 @@ import difflib
 import hashlib
 import hmac
 import json
+import math
 import re
 import secrets
 import shlex
@@ -67,6 +68,8 @@ IN_MACHINE_ZONE, IN_ZONE = 1, 2
 """How the times in a run's zip were read: in the zone of the machine, or of the class."""
 LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 MOMENT = timedelta(microseconds=1)
+ZIP_SECONDS = 2.0
+"""How exact the times in a zip are."""
 
 ENTRY = """
 SELECT s.id, s.name, s.students, s.missing, coalesce(t.problem, s.doubt) AS problem, t.fault,
@@ -790,8 +793,6 @@ class Gradebook:
             )
             before = self.row(state, seen.id) if seen else None
             attempt = self._attempt(one, run, digest, seen)
-            if seen:
-                self._tell(one, attempt)
             new = {"grading": grading, "digest": digest, "problem": None, "fault": 0}
             self.change("attempts", attempt, new)
             self.settle_attempt(attempt)
@@ -831,8 +832,6 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            if seen:
-                self._tell(one, attempt)
             new = {"digest": key.digest, "grading": grading, "problem": None, "fault": 0}
             self.change("attempts", attempt, new)
             self._keep_results(grading, key, report)
@@ -869,81 +868,91 @@ class Gradebook:
         """
         submission = self._line(one)
         if seen:
+            self._tell(one, seen.id)
             return seen.id
         ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
             self.change("submissions", submission, {"attempt": None})
             self.db.execute(f"DELETE FROM attempts WHERE {ours}", [submission])
-        before = next(self._other_readings(one.gifts, submission, digest), {})
-        return self.insert(
-            "attempts",
-            {
-                "submission": submission,
-                "came_under": submission,
-                "run": run,
-                "digest": digest,
-                "came_as": one.came_as,
-                "late": int(one.late or before.get("late", 0)),
-                "handed_in": one.handed_in or before.get("handed_in"),
-                "on_roster": self._time_on_roster(one, submission, run, before),
-                "gifts": json.dumps(one.gifts),
-            },
-        )
+        row = {
+            "submission": submission,
+            "came_under": submission,
+            "run": run,
+            "digest": digest,
+            "gifts": json.dumps(one.gifts),
+            "late": int(one.late),
+        }
+        attempt = self.insert("attempts", row)
+        before = next(self._other_readings({**row, "id": attempt}), None)
+        if before:
+            late = int(one.late or before["late"])
+            inherited = {name: before[name] for name in ("handed_in", "on_roster")}
+            self.change("attempts", attempt, {"late": late, **inherited})
+        self._tell(one, attempt)
+        return attempt
 
     def _tell(self, one: Submission, attempt: int) -> None:
-        """Store what a known attempt's download says of it now. A roster's time is that of the
-        newest attempt.
-        """
-        known = self.row("SELECT * FROM attempts WHERE id = ?", attempt)
-        assert known is not None
-        came_under = known["came_under"]
-        query = "SELECT max(id) FROM attempts WHERE came_under = ? AND void = 0"
-        if self.value(query, came_under) == attempt:
-            before = list(self._other_readings(one.gifts, came_under, known["digest"], attempt))
-            told = time_on_roster(one.students)
-            if told != known["on_roster"]:
-                told = self._time_on_roster(one, came_under, known["run"], next(iter(before), {}))
-            for row in (known, *before):
-                if row["on_roster"] == known["on_roster"]:
-                    self.change("attempts", row["id"], {"on_roster": told})
+        """Store what a download says of an attempt, and what the roster says with it."""
         new = {
             **({"came_as": one.came_as} if one.came_as else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
         }
         if new:
             self.change("attempts", attempt, new)
-
-    def _time_on_roster(
-        self, one: Submission, came_under: int, run: int, before: Mapping[str, Any]
-    ) -> str | None:
-        """Return the roster's time of an attempt that came with a run; None if one of an earlier
-        run has it, because then the roster is older than this one. ``before`` is the same attempt,
-        read in another way.
-        """
         told = time_on_roster(one.students)
-        query = (
-            "SELECT 1 FROM attempts WHERE came_under = ? AND on_roster = ? AND run < ? AND void = 0"
-        )
-        return before.get("on_roster") if self.value(query, came_under, told, run) else told
+        query = "SELECT told FROM times_told WHERE attempt = ? ORDER BY id DESC LIMIT 1"
+        if told and told != self.value(query, attempt):
+            self.insert("times_told", {"attempt": attempt, "told": told})
+            self._set_times(self.value("SELECT came_under FROM attempts WHERE id = ?", attempt))
 
-    def _other_readings(
-        self, gifts: Iterable[str], came_under: int, digest: str, number: int | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the attempts, newest first, that an attempt with this digest was before a person
-        gave these files to it, or when other names were accepted. ``number`` is its own, if it has
-        one.
+    def _set_times(self, came_under: int) -> None:
+        """Give each time that a roster told to the attempts whose it is.
+
+        A roster has the time of a person's newest attempt, but it may be older or newer than the
+        download with which it was given. So a time belongs to the first download of those with
+        which it was told, unless all files in it are older; then to the first one with a file that
+        is not. If a download gets several times, it has the one that was told last.
         """
         query = (
-            "SELECT * FROM attempts WHERE came_under = ? AND void = 0 AND (? IS NULL OR id < ?)"
-            " ORDER BY id DESC LIMIT 1"
+            "SELECT t.*, r.newest FROM attempts t LEFT JOIN runs r ON r.id = t.run WHERE"
+            " t.came_under = ? AND t.void = 0 ORDER BY r.ranked, t.id"
         )
-        while row := self.row(query, came_under, number, number):
-            fewer = json.loads(row["gifts"])
-            given = self._lessons_given({*gifts} - {*fewer})
-            if row["digest"] == digest or not self._same_but_for(given, digest, row["digest"]):
+        attempts = list(self.rows(query, came_under))
+        first_run = {row["id"]: [row, *self._other_readings(row)][-1]["run"] for row in attempts}
+        newest = {row["run"]: row["newest"] or math.inf for row in attempts}
+        query = (
+            "SELECT o.attempt, o.told FROM times_told o JOIN attempts t ON t.id = o.attempt WHERE"
+            " t.came_under = ? AND t.void = 0 ORDER BY o.id"
+        )
+        told_with: dict[str, set[int]] = {}
+        for attempt, told in self.db.execute(query, [came_under]).fetchall():
+            told_with[told] = told_with.pop(told, set()) | {first_run[attempt]}
+        belongs = {}
+        for told, runs in told_with.items():
+            began = moment(told).timestamp() - ZIP_SECONDS
+            among = [run for run in newest if run in runs]
+            fitting = (run for run in (*among, *newest) if newest[run] >= began)
+            belongs[next(fitting, among[-1])] = told
+        for row in attempts:
+            time = belongs.get(first_run[row["id"]])
+            if time or row["on_roster"] in told_with:
+                self.change("attempts", row["id"], {"on_roster": time})
+
+    def _other_readings(self, attempt: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the attempts, newest first, that an attempt was before a person gave these files to
+        it, or when other names were accepted.
+        """
+        query = (
+            "SELECT t.*, r.newest FROM attempts t LEFT JOIN runs r ON r.id = t.run WHERE"
+            " t.came_under = ? AND t.void = 0 AND t.id < ? ORDER BY t.id DESC LIMIT 1"
+        )
+        while row := self.row(query, attempt["came_under"], attempt["id"]):
+            given = {*json.loads(attempt["gifts"])} - {*json.loads(row["gifts"])}
+            same = self._same_but_for(self._lessons_given(given), attempt["digest"], row["digest"])
+            if row["digest"] == attempt["digest"] or not same:
                 return
             yield row
-            gifts, digest, number = fewer, row["digest"], row["id"]
+            attempt = row
 
     def _lessons_given(self, entries: set[str]) -> set[str]:
         query = "SELECT entry, lesson FROM gifts WHERE assignment = ?"

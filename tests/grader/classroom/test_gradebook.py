@@ -330,4 +330,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "d50acccff14d",
         "bb58bd1fcd99",
         "45519f654df9",
+        "084004d7dd67",
     ]

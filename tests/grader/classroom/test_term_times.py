@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,38 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
     assert term.marks() == {"Ada": 9.0, "Ben": 3.0}
     wall = time.strftime("%Y-%m-%d %H:%M", time.localtime(ago))
     assert f"download of {wall}" in " ".join(term.run("show", term.out, "Ada").split())
+
+
+# ------------------------------------------------------------------------- rosters of another age
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "B A B+new",
+        "A+new B+new",
+        "A B A+new",
+        "A+old B B+new",
+        "B+new A+old B",
+        "A+old B+new A+old",
+    ],
+)
+def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> None:
+    """Whatever the order of downloads, and with whichever of them a roster came."""
+    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
+    places = {
+        "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
+        "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
+    }
+    for step in steps.split():
+        place, _, roster = step.partition("+")
+        told = {"old": ON_TIME, "new": LATE}.get(roster)
+        term.grade(places[place], roster=told and listed(term, Ada=f"{told},"), **DUE)
+    assert term.marks() == {"Ada": 4.0}
+    with Gradebook.open(term.out) as book:
+        first, second = book.entry("Ada").attempts
+    assert first.handed_in in (None, "2026-03-01T10:00:00+00:00")
+    assert second.handed_in == "2026-03-02T10:00:00+00:00"
 
 
 # -------------------------------------------------------------------------------------- new rosters
