@@ -463,7 +463,7 @@ def grade_found(
     from grader.classroom.batch import Batch
     from grader.cli.batch_screen import Meter, graceful_interrupt
 
-    book.set_passed_over([*found.passed_over, *found.replaced])
+    book.set_passed_over(found.passed_over)
     try:
         with (
             host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),

@@ -73,15 +73,13 @@ class Submission:
 class ClassImport:
     """A class: its layout, its submissions by name, and ignored entries with the reason.
 
-    ``replaced`` are attempts that a later one replaced, with the one that counts now. ``notes`` are
-    for the instructor: a person in two submissions, two people with the same name, a wrapping
-    folder.
+    ``notes`` are for the instructor: a person in two submissions, two people with the same name, a
+    wrapping folder.
     """
 
     layout: str
     handed: tuple[Submission, ...]
     passed_over: tuple[tuple[str, str], ...] = ()
-    replaced: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -119,11 +117,10 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout read it: submissions, ignored and replaced entries, notes."""
+    """A class as a layout read it: submissions, ignored entries, notes."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
-    replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def pass_over(self, entry: Entry, reason: str) -> None:
