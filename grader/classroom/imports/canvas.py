@@ -81,10 +81,8 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
-def _draft(
-    person_id: str, uploads: list[_Upload], names: Mapping[str, str]
-) -> PendingSubmission:
-    """Return one person's uploads: all are of one attempt, because Canvas has no others in a zip."""
+def _draft(person_id: str, uploads: list[_Upload], names: Mapping[str, str]) -> PendingSubmission:
+    """Return one person's uploads: all are of one attempt, as Canvas's zip has no others."""
     newest = max(uploads, key=lambda upload: upload.attachment)
     return PendingSubmission(
         (newest.student,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -58,3 +59,31 @@ def test_whether_somebody_has_a_file_is_seen_in_the_download(term: Term) -> None
     term.download("a", {**paths, "Ada/old.txt": ""}, MONDAY + DAY)
     term.run(*words)
     assert term.marks() == {"Ada": 4.5, "Ben": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("tiny.rar", "Rar!\0", "is an archive, so it was not given. Unpack it"),
+        ("work.zip", "PK", "is an archive, so it was not given. Unpack it"),
+        ("tiny.doc", "a\0", "holds a NUL byte, so it is not Python text"),
+        ("tiny.ipynb.txt", "{", "is not JSON"),
+        ("tiny.txt", "", "tiny.txt is empty"),
+    ],
+)
+def test_a_file_without_text_is_not_given(term: Term, name: str, text: str, why: str) -> None:
+    paths = {"Ada/tiny.py": points(3), "Ben/notes.txt": points(9), f"Ben/{name}": text}
+    term.grade(term.download("a", paths))
+    before = term.marks()
+    words = ("give", term.out, f"Ben/{name}", "Ben", "--lesson", "tiny", "--sandbox", "off")
+    with pytest.raises(UsageError, match=re.escape(why)):
+        term.run(*words)
+    assert term.marks() == before == {"Ada": 3.0, "Ben": None}
+
+
+def test_a_given_file_without_text_in_a_later_download_is_no_mark(term: Term) -> None:
+    paths = {"Ada/tiny.py": points(3), "Ben/notes.txt": points(9)}
+    term.grade(term.download("a", paths))
+    term.run("give", term.out, "Ben/notes.txt", "Ben", "--sandbox", "off")
+    term.grade(term.download("b", {**paths, "Ben/notes.txt": "a\0"}, MONDAY + DAY))
+    assert term.marks() == {"Ada": 3.0, "Ben": None}
