@@ -51,7 +51,7 @@ from grader.core.scoring import lesson_score, lesson_status, report_score
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
-from grader.course.submission import LessonFile, digest
+from grader.course.submission import LessonFile, digest, handed_in_digest
 from grader.render.page import render_page
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 from grader.runtime.text_reader import TextReader
@@ -284,7 +284,8 @@ class Batch:
             self._problem(one, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         key = self.plan.key(digest(files), ids)
-        seen = self.book.seen(one, key, {id: file.text for id, file in files.items()})
+        one = replace(one, handed=handed_in_digest(files))
+        seen = self.book.seen(one, key, files)
         if seen and (later := self.book.replaced_by(seen)):
             if self.book.is_older(self.tally.run, later):
                 self.replaced_in.add(later)

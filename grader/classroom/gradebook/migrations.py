@@ -359,6 +359,12 @@ STEPS = (
     INSERT INTO times_told (attempt, told)
         SELECT id, on_roster FROM attempts WHERE on_roster IS NOT NULL ORDER BY id;
     """,
+    """
+    ALTER TABLE attempts ADD COLUMN handed TEXT NOT NULL DEFAULT ''; -- the digest of its files,
+                                             -- whichever names are accepted; '' is not known
+    ALTER TABLE gradings ADD COLUMN near_names INTEGER; -- whether such names were accepted; NULL
+                                             -- is not known
+    """,
 )
 
 

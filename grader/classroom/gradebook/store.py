@@ -686,18 +686,20 @@ class Gradebook:
             self.change("attempts", seen.id, {"run": run})
 
     def seen(
-        self, one: Submission, key: GradingKey, files: Mapping[str, str]
+        self, one: Submission, key: GradingKey, files: Mapping[str, LessonFile]
     ) -> SeenAttempt | None:
         """Return the attempt that these files are; None if they are new.
 
-        The files of one submission are the same attempt each time they come, unless the download
-        says that they were handed in at another time. ``files`` are the lessons' texts: if other
+        The files of one submission are the same attempt each time they come, whichever names are
+        accepted, unless the download says that they were handed in at another time. If other
         lessons were graded before, those that both have are compared.
         """
+        texts = {lesson: file.text for lesson, file in files.items()}
+        unread = any(file.ignored for file in files.values())
         rows = self.rows(
-            "SELECT t.id, t.digest, t.handed_in, g.lessons, o.name, o.students FROM attempts t JOIN"
-            " submissions s ON s.id = t.came_under JOIN submissions o ON o.id = t.submission"
-            " LEFT JOIN gradings g ON g.id = t.grading"
+            "SELECT t.id, t.digest, t.handed, t.handed_in, g.lessons, o.name, o.students FROM"
+            " attempts t JOIN submissions s ON s.id = t.came_under JOIN submissions o ON o.id ="
+            " t.submission LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE s.assignment = ? AND s.name = ? AND t.digest != '' AND t.void = 0 ORDER BY"
             " t.id DESC",
             self.assignment,
@@ -706,12 +708,10 @@ class Gradebook:
         for row in rows:
             if one.handed_in and row["handed_in"] and one.handed_in != row["handed_in"]:
                 continue
-            same = row["digest"] == key.digest or (
-                row["lessons"] is not None
-                and row["lessons"] != key.lessons
-                and self._same_files(row["digest"], files)
-            )
-            if same:
+            same = row["digest"] == key.digest and not (unread and row["handed"])
+            same = same or row["handed"] == one.handed
+            other_lessons = row["lessons"] is not None and row["lessons"] != key.lessons
+            if same or (other_lessons and self._same_files(row["digest"], texts)):
                 return SeenAttempt(row["id"], row["name"], students_from_json(row["students"]))
         return None
 
@@ -826,6 +826,7 @@ class Gradebook:
                     "seed": report.seed,
                     "faults": len(report.grader_faults),
                     "complete": int(not any(map(is_left_out, report.lessons))),
+                    "near_names": int(self.about("near_names")),
                     "score": report.score,
                     "made_at": now(),
                     "seconds": report.seconds,
@@ -879,6 +880,7 @@ class Gradebook:
             "came_under": submission,
             "run": run,
             "digest": digest,
+            "handed": one.handed,
             "gifts": json.dumps(one.gifts),
             "late": int(one.late),
         }
@@ -895,6 +897,7 @@ class Gradebook:
         """Store what a download says of an attempt, and what the roster says with it."""
         new = {
             **({"came_as": one.came_as} if one.came_as else {}),
+            **({"handed": one.handed} if one.handed else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
         }
         if new:
@@ -948,6 +951,8 @@ class Gradebook:
         )
         while row := self.row(query, attempt["came_under"], attempt["id"]):
             given = {*json.loads(attempt["gifts"])} - {*json.loads(row["gifts"])}
+            if not given and row["handed"] and attempt["handed"]:
+                return  # two attempts that are known as such
             same = self._same_but_for(self._lessons_given(given), attempt["digest"], row["digest"])
             if row["digest"] == attempt["digest"] or not same:
                 return
@@ -1031,8 +1036,19 @@ class Gradebook:
         return bool(number != row["attempt"])
 
     def settle_all(self) -> None:
-        """Choose the attempts that count again, by another policy or late rule."""
+        """Choose the attempts that count again, by another policy or late rule. If other names of
+        files are accepted now, judge each by its newest grading of then, if there is one.
+        """
         with transaction(self.db):
+            query = (
+                "SELECT t.id, n.id, n.digest FROM attempts t JOIN submissions s ON s.id ="
+                " t.submission JOIN gradings g ON g.id = t.grading JOIN gradings n ON n.attempt ="
+                " t.id AND n.near_names != g.near_names AND n.digest != g.digest AND n.lessons ="
+                " g.lessons AND n.faults = 0 JOIN assignments a ON a.id = s.assignment AND"
+                " a.near_names = n.near_names WHERE a.id = ? ORDER BY n.id"
+            )
+            for attempt, grading, digest in self.db.execute(query, [self.assignment]).fetchall():
+                self.change("attempts", attempt, {"grading": grading, "digest": digest})
             query = "SELECT id FROM submissions WHERE assignment = ? AND attempt IS NOT NULL"
             for (submission,) in self.db.execute(query, [self.assignment]).fetchall():
                 self.settle(submission)

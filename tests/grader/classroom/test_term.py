@@ -39,8 +39,9 @@ def recorded(*task: Any, name: str) -> Report:
     """Replace grading: each file says its points."""
     _, _, _, files, _ = task
     if files["tiny"].ignored:
-        left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file="Tiny.py")
-        flag = "tiny: Tiny.py was not graded"
+        path = files["tiny"].path
+        left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file=path)
+        flag = f"tiny: {path} was not graded"
         return replace(make_report(name, [left_out]), flags=(flag,))
     text = files["tiny"].text
     points = float(text.split("POINTS = ")[1].split()[0]) if "POINTS = " in text else 10.0
