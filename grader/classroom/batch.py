@@ -28,6 +28,7 @@ from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
 from grader.classroom.gradebook.marks import MarkChange, begin_marks, keep_marks, note_told
 from grader.classroom.gradebook.store import Gradebook, GradingKey, SeenAttempt, batch_lock, refusal
+from grader.classroom.imports import canvas
 from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
@@ -215,6 +216,8 @@ class Batch:
                 self.commit()
         if self.done < len(handed):
             raise KeyboardInterrupt
+        if self.book.about("layout") == canvas.LAYOUT.name:
+            self.replaced_in |= self.book.later_by(canvas.attachment_number, run)
         older = self.book.rank_before(run, self.replaced_in)
         self.tally.older = bool(self.tally.graded) and self.book.comes_before(run)
         self.tally.untimed = self.book.untimed(run)

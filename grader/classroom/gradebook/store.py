@@ -18,7 +18,7 @@ import re
 import secrets
 import shlex
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -660,6 +660,21 @@ class Gradebook:
         """Return whether a run's download is older than another's, by the newest file in each."""
         query = "SELECT a.newest < b.newest FROM runs a, runs b WHERE a.id = ? AND b.id = ?"
         return bool(self.value(query, run, other))
+
+    def later_by(self, number_of: Callable[[str], int], run: int) -> set[int]:
+        """Return the runs that found later attempts of the same people, and no earlier ones, than a
+        run: by the numbers that a system gave to uploads, because a folder may have lost its times.
+        """
+        query = (
+            "SELECT o.run, o.came_as, t.came_as FROM attempts t JOIN attempts o ON o.came_under ="
+            " t.came_under AND o.run != t.run WHERE t.run = ?"
+        )
+        is_later: dict[int, set[bool]] = {}
+        for other, theirs, ours in self.db.execute(query, [run]).fetchall():
+            numbers = number_of(theirs), number_of(ours)
+            if all(numbers) and numbers[0] != numbers[1]:
+                is_later.setdefault(other, set()).add(numbers[0] > numbers[1])
+        return {other for other, signs in is_later.items() if signs == {True}}
 
     def rank_before(self, run: int, later: Iterable[int]) -> list[str]:
         """Count a run's download as older than those of other runs; return the submissions of which

@@ -43,6 +43,14 @@ class _Upload:
     file: str
 
 
+def attachment_number(name: str) -> int:
+    """Return the number that Canvas gave to an upload, a higher one to each later; 0 if a file does
+    not have Canvas's name.
+    """
+    found = UPLOAD.fullmatch(name)
+    return int(found["attachment"]) if found else 0
+
+
 def _matching(level: Directory) -> int:
     names = [entry.name for entry in level.entries if entry.kind is Kind.FILE]
     return sum(bool(UPLOAD.fullmatch(name) or TYPED.fullmatch(name)) for name in names)
