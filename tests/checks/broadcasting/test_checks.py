@@ -449,7 +449,7 @@ test_affine_saves_for_backward = Affine.check(
 @check(points=0.25, about="einsum_gradients", bonus=True, needs=EINSUM)
 def test_einsum_of_a_letter_that_is_summed_alone(student: Student, draw: RandomInputs) -> None:
     """a letter that only one operand has may be summed"""
-    for equation in ("ij,k->k", "ij,jk->k", "ij,j->", "i,jik->k"):
+    for equation in ("ij,k->k", "ij,jk->k", "ij,j->", "i,jik->k", "ij,i->i"):
         assert_einsum(student, draw, equation)
 
 
