@@ -207,7 +207,7 @@ class Summary:
         if tally.untimed:
             self.line(
                 f"{counted(tally.untimed, 'new attempt')} without a time count as in time: give"
-                " --roster a list with times that is newer than the download"
+                " --roster a list with times, downloaded together with it"
             )
         self.show_people(tally)
         if topics:

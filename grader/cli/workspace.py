@@ -373,11 +373,11 @@ def record(
 def show_unchanged(
     learner: Learner, before: Progress, report: Report, digests: Mapping[str, str], console: Console
 ) -> None:
-    """Ask whether the file is saved if no file that needs work is another than in the last run."""
-    begun = [one for one in report.lessons if before.of(one.id).attempts and one.id in digests]
-    quiet = (LessonStatus.PASSED, LessonStatus.MISSING)
-    wrong = [one for one in begun if one.status not in quiet]
-    if wrong and all(before.of(one.id).graded_file == digests[one.id] for one in wrong):
+    """Ask whether a file is saved if one needs work and none is another than in the last run."""
+    idle = (LessonStatus.MISSING, LessonStatus.NOT_STARTED)
+    begun = [one for one in report.lessons if one.id in digests and one.status not in idle]
+    wrong = [one for one in begun if one.status is not LessonStatus.PASSED]
+    if wrong and all(before.of(one.id).graded_file == digests[one.id] for one in begun):
         message = "Nothing has changed since the last run: is {file} saved?"
         console.print(Text(learner.tr(message, file=wrong[0].file), "yellow"))
 

@@ -94,6 +94,18 @@ def einsum_gradients(equation, a, b, gradient):
     return torch.einsum(f"{result},{of_a},->{of_b}", gradient, a, one), first
 
 
+# %% lone_letter_put_last
+# It is put first, because expand adds dimensions there.
+def einsum_gradients(equation, a, b, gradient):
+    def back(own, letters, other, shape):
+        kept = "".join(one for one in own if one in result + letters)
+        return torch.einsum(f"{result},{letters}->{kept}", gradient, other).expand(shape)
+
+    operands, result = equation.split("->")
+    of_a, of_b = operands.split(",")
+    return back(of_a, of_b, b, a.shape), back(of_b, of_a, a, b.shape)
+
+
 # %% autograd_used
 # A thread has autograd sum the gradient, where no check sees it.
 from concurrent.futures import ThreadPoolExecutor

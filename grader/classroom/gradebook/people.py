@@ -11,16 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
 from grader.classroom.gradebook.identity import NUMBER, OF_ONE_ASSIGNMENT, contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
-from grader.classroom.gradebook.store import WAYS_TO_CALL, Gradebook, is_called
+from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
 from grader.classroom.imports.entries import FORMERLY, ClassImport, StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
-from grader.core.text import command, counted
+from grader.core.text import command, counted, moment
 
 OF_THE_TERM = ("section", "group", "role", FORMERLY)
 """Details of a person that hold for the term; the others are of an assignment."""
@@ -45,11 +46,12 @@ def enrol(
     anybody is on the roster.
     """
     with transaction(book.db):
-        if roster is not None:
-            keep_roster(book, roster)
+        older = keep_roster(book, roster) if roster is not None else None
         for number in book.assignments().values():
             adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
+        if older is not None:
+            people.say(older)
         matched = match(people.lines.items(), [(one.name, one.students) for one in found.handed])
         finder = LineFinder(book, people.listed)
         handed = finder.place(
@@ -67,7 +69,7 @@ def enrol(
             people.lines[line].person: doubt for line, doubt in matched.unmatched.items() if doubt
         }
         keep_absent(book, people, handed, doubts)
-    notes = list(matched.notes)
+    notes = list(matched.notes) if older is None else [OLDER, *matched.notes]
     strangers = [
         one.name
         for submission in handed
@@ -101,6 +103,10 @@ def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: 
     )
 
 
+OLDER = (
+    "older than the one before, by its times of hand-in: names, groups and extensions stay as they"
+    " were. If it is right, download it again, or remove its column of times"
+)
 FEW = 3
 """Of so many submissions, somebody has to be on the roster."""
 
@@ -114,6 +120,13 @@ class KnownPeople:
     lines: dict[int, StudentIdentity] = field(default_factory=dict)
     listed: set[int] = field(default_factory=set)
     own_lines: dict[int, int] = field(default_factory=dict)
+
+    def say(self, times: Mapping[int, dict[str, str]]) -> None:
+        """Let people have handed in at these times in this run."""
+        for line, one in self.lines.items():
+            if (said := times.get(one.person or 0)) is not None:
+                rest = {k: v for k, v in one.details.items() if k != "handed_in"}
+                self.lines[line] = replace(one, details=rest | said)
 
     def as_known(self, one: StudentIdentity) -> StudentIdentity:
         """Return a student as the person that they turned out to be."""
@@ -212,10 +225,11 @@ def turned_out(book: Gradebook) -> dict[int | None, int]:
     return same
 
 
-def keep_roster(book: Gradebook, roster: Roster) -> None:
+def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | None:
     """Make a roster this assignment's. People who are known already stay the same people.
 
-    What the new roster has no column for stays as the one before said.
+    What the new roster has no column for stays as the one before said. If the new one is older than
+    that, it is not kept: return what it says of when each person handed in.
     """
     people = known_people(book)
     query = "SELECT line, person, details FROM listed WHERE assignment = ?"
@@ -226,16 +240,24 @@ def keep_roster(book: Gradebook, roster: Roster) -> None:
         SubmittingStudent("", one, (one.name, *one.ids.values())) for _, one in roster.students
     ]
     found, _, _ = lines_of(students, people.lines)
-    book.db.execute("DELETE FROM listed WHERE assignment = ?", [book.assignment])
-    taken: set[int] = set()
+    known: dict[int, int] = {}
     for (line, one), student in zip(roster.students, students, strict=True):
         person = people.lines[found[student]].person if student in found else None
         same = people.lines.get(line)
         if person is None and same and same.name == one.name and line in by_line:
             person = by_line[line]  # two of one name, told apart by their lines
-        if person is None or person in taken:
-            person = book.insert("people", {"name": one.name})
-        taken.add(person)
+        if person is not None and person not in known.values():
+            known[line] = person
+    times = {
+        known[line]: {k: v for k, v in one.details.items() if k == "handed_in"}
+        for line, one in roster.students
+        if line in known
+    }
+    if "handed_in" in roster.columns and is_older(times, before):
+        return times
+    book.db.execute("DELETE FROM listed WHERE assignment = ?", [book.assignment])
+    for line, one in roster.students:
+        person = known.get(line) or book.insert("people", {"name": one.name})
         keep_person(book, person, one, columns=roster.columns)
         kept = {
             key: value
@@ -246,6 +268,18 @@ def keep_roster(book: Gradebook, roster: Roster) -> None:
         row: dict[str, object] = {"assignment": book.assignment, "line": line, "person": person}
         row |= {"ids": json.dumps(one.ids), "details": json.dumps(kept | details)}
         book.insert("listed", row)
+    return None
+
+
+def is_older(times: Mapping[int, Mapping[str, str]], before: Mapping[int, Any]) -> bool:
+    """Return whether a roster has, by its times of hand-in, only earlier ones than that before, or
+    the same; one that it lacks is earlier. Both are by person.
+    """
+    pairs = [
+        [moment(one["handed_in"]) if "handed_in" in one else LONG_AGO for one in both]
+        for both in ((said, before[person]) for person, said in times.items() if person in before)
+    ]
+    return any(new < old for new, old in pairs) and all(new <= old for new, old in pairs)
 
 
 def keep_person(

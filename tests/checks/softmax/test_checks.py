@@ -408,6 +408,8 @@ def test_any_ignore_index(student: Student, draw: RandomInputs) -> None:
         suite, (x, v) = entropy(ignoring(draw, ignore_index), ignore_index), logits(draw)
         suite.value(x.detach(), says=wrong)
         suite.gradient(x, v, says="the gradient is wrong for this ignore_index")
+    of_one_class = entropy(torch.tensor([0, -100, 0, -100]))
+    of_one_class.gradient(*column_of_logits(draw), says="shape")
     for ignore_index in (-100, 3):
         target, (x, v) = ignoring(draw, ignore_index), logits(draw)
         masked = (target == ignore_index)[:, None] & (torch.arange(4) != draw.integer(1, 2))
@@ -500,11 +502,12 @@ def test_smoothed_gradient(student: Student, draw: RandomInputs) -> None:
     right_gradients(suite, suite)
     x = far(draw, F64)
     far_gradients(smoothed(x.argmin(1), 0.2), x, logits(draw)[1])
-    smoothed(CLASSES, 0.2).right_gradients(dtype=F32)
+    digits(SMOOTHED)
 
 
 test_smoothed_second_derivative = SMOOTHED.check(
     0.25, "SmoothedCrossEntropy can be differentiated twice",
     partial(twice, smoothed(torch.tensor([2, 0]), 0.3), SMOOTHED), SMOOTHED.saves,
+    SMOOTHED.leaves_tensors,
     at="SmoothedCrossEntropy.backward", needs=test_smoothed_gradient, bonus=True,
 )  # fmt: skip

@@ -180,6 +180,20 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
 # ------------------------------------------------------------------------- rosters of another age
 
 
+def walk(term: Term, steps: str, said: dict[str, str]) -> None:
+    """Grade downloads: A, or B of a day later in which Ada's file is another one, with what a
+    roster says of her.
+    """
+    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
+    places = {
+        "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
+        "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
+    }
+    for step in steps.split():
+        place, _, roster = step.partition("+")
+        term.grade(places[place], roster=listed(term, Ada=said[roster]) if roster else None, **DUE)
+
+
 @pytest.mark.parametrize(
     "steps",
     [
@@ -193,20 +207,30 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
 )
 def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> None:
     """Whatever the order of downloads, and with whichever of them a roster came."""
-    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
-    places = {
-        "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
-        "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
-    }
-    for step in steps.split():
-        place, _, roster = step.partition("+")
-        told = {"old": ON_TIME, "new": LATE}.get(roster)
-        term.grade(places[place], roster=told and listed(term, Ada=f"{told},"), **DUE)
+    walk(term, steps, {"old": f"{ON_TIME},", "new": f"{LATE},"})
     assert term.marks() == {"Ada": 4.0}
     with Gradebook.open(term.out) as book:
         first, second = book.entry("Ada").attempts
     assert first.handed_in in (None, "2026-03-01T10:00:00+00:00")
     assert second.handed_in == "2026-03-02T10:00:00+00:00"
+
+
+@pytest.mark.parametrize("before", [f"{ON_TIME},", ","])
+@pytest.mark.parametrize("steps", ["A+old", "B+old", "A+old B+old", "B+old A B"])
+def test_an_older_roster_takes_nothing_back(
+    term: Term, capsys: pytest.CaptureFixture[str], steps: str, before: str
+) -> None:
+    """Neither an extension nor a time; and the run says that it is older."""
+    said = {"old": before, "new": f"{LATE},+1d"}
+    walk(term, "B+new", said)
+    assert term.marks() == {"Ada": 8.0}
+    walk(term, steps, said)
+    assert term.marks() == {"Ada": 8.0}
+    printed = capsys.readouterr()
+    assert "extension" not in printed.out.replace("groups and extensions", "")
+    assert steps.count("old") == printed.err.count("older than the one before")
+    walk(term, "B+new", said | {"new": f"{LATE},"})
+    assert term.marks() == {"Ada": 4.0}
 
 
 # -------------------------------------------------------------------------------------- new rosters

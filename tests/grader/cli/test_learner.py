@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -31,11 +32,19 @@ from grader.cli.learner import (
     show_readme,
 )
 from grader.cli.watch_screen import KEYS, Screen
-from grader.cli.workspace import Learner, in_language, keep, make_workspace, record, show_completed
+from grader.cli.workspace import (
+    Learner,
+    in_language,
+    keep,
+    make_workspace,
+    record,
+    show_completed,
+    show_unchanged,
+)
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
-from grader.core.report import Report
+from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, find_course, load_course
 from grader.course.progress import (
     PROGRESS_FILE,
@@ -163,6 +172,34 @@ def test_an_unchanged_file_that_needs_work_is_asked_about(
     learner = Learner.at(small_course, Path(), "en")
     record(learner, graded(host, small_course, work), make_console())
     assert asked not in grade("tiny", "--no-repair")[1]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "digests", "asked"),
+    [
+        ("failed failed", "1 2", True),
+        ("failed failed", "1 3", False),
+        ("failed passed", "1 2", True),
+        ("failed passed", "1 3", False),  # another file was mended
+        ("failed not_started", "1 3", True),
+        ("not_started not_started", "1 2", False),
+        ("passed passed", "1 2", False),
+    ],
+)
+def test_only_if_no_graded_file_changed_it_is_asked_whether_one_is_saved(
+    work: Path, small_course: Course, statuses: str, digests: str, asked: bool
+) -> None:
+    """Last time the digests of the two files were 1 and 2. A stub needs no work yet."""
+    learner, console = Learner.at(small_course, Path(), "en"), Console(file=io.StringIO(), width=80)
+    before = Progress({one: LessonProgress(attempts=1, graded_file=one) for one in "12"})
+    lessons = [
+        Mock(id=one, file=f"{one}.py", status=LessonStatus(status))
+        for one, status in zip("12", statuses.split(), strict=True)
+    ]
+    given = dict(zip("12", digests.split(), strict=True))
+    show_unchanged(learner, before, Mock(lessons=lessons), given, console)
+    assert isinstance(console.file, io.StringIO)
+    assert ("is 1.py saved?" in console.file.getvalue()) == asked
 
 
 @pytest.mark.parametrize(
