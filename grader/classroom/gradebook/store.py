@@ -306,7 +306,7 @@ class Gradebook:
             others = [
                 name
                 for name, those in lines.items()
-                if any(one.name == called and one.ids and one.ids not in ids for one in those)
+                if any(is_called(one, called) and one.ids not in (*ids, {}) for one in those)
             ]
             if others and ids:
                 raise UsageError(
@@ -315,6 +315,13 @@ class Gradebook:
                 )
             return self.entry(called)
         return self.entry(only_line(lines, called) or called)
+
+    def call_of(self, entry: GradebookEntry) -> str:
+        """Return what ``entry_of`` finds an entry by: its name, or an id of its student."""
+        try:
+            return self.entry_of(entry.name).name
+        except UsageError:
+            return min(entry.students[0].ids.values())
 
     def _entry(self, row: dict[str, Any]) -> GradebookEntry:
         people = students_from_json(row["students"])
@@ -525,6 +532,14 @@ class Gradebook:
             " submissions s ON s.id = t.submission WHERE s.assignment = ? AND f.path != ''"
         )
         return {lesson for (lesson,) in self.db.execute(query, [self.assignment])}
+
+    def came_as(self) -> set[str]:
+        """Return the names that submissions had in downloads."""
+        query = (
+            "SELECT DISTINCT t.came_as FROM attempts t JOIN submissions s ON s.id = t.submission"
+            " WHERE s.assignment = ?"
+        )
+        return {name for (name,) in self.db.execute(query, [self.assignment])}
 
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
         """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
@@ -1138,7 +1153,7 @@ class Gradebook:
             if not done.rowcount:
                 raise UsageError(
                     f"{name} has no comment {number}. To list the comments:"
-                    f" {command('comment', self.folder, name)}"
+                    f" {command('comment', self.folder, self.call_of(self.entry(name)))}"
                 )
 
 
