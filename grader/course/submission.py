@@ -363,11 +363,7 @@ def digest(files: dict[str, LessonFile]) -> str:
     location; files that were not graded, and that a report mentions, count with their paths.
     """
     return _hash(
-        [
-            *_as_read(lesson, file),
-            *([file.path, *file.others] if file.ignored else []),
-            *file.beside,
-        ]
+        _as_read(lesson, file) + ([file.path, *file.others, *file.beside] if file.ignored else [])
         for lesson, file in sorted(files.items())
     )
 
