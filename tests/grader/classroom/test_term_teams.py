@@ -1,0 +1,200 @@
+"""Teams in a term: a line is its team's, whoever is in it, and nobody is on two lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.gradebook.entry import total_points
+from grader.classroom.gradebook.store import Gradebook
+from grader.course.course import Course
+
+from .test_term import DAY, MONDAY, Term, points, recorded
+
+PEOPLE = {"Ahmed, Yusuf": 4001, "Brown, Olivia": 4002, "Chen, Wei": 4003, "Evans, Harry": 4004}
+Rows = dict[str, tuple[str, float | None]]
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
+    return Term(tmp_path, small_course)
+
+
+def rows(term: Term) -> Rows:
+    """Return who is on each line, by the first names, and the mark."""
+    with Gradebook.open(term.out) as book:
+        found = {}
+        for entry in book.entries():
+            who = [one.name.partition(", ")[2] or one.name.split()[0] for one in entry.students]
+            found[entry.name] = ("; ".join(sorted(who)), total_points(entry))
+        people = [one.person for entry in book.entries() for one in entry.students]
+        assert len(people) == len({*people}), found
+        return found
+
+
+def moodle(term: Term, name: str, *teams: str, at: float = MONDAY) -> Path:
+    """Write a download, of teams such as ``Alpha 77001 10``."""
+    files = {}
+    for number, team in enumerate(teams):
+        *called, group, earned = team.split()
+        folder = f"{' '.join(called)}_{group}_assignsubmission_file"
+        files[f"{folder}/tiny.py"] = points(float(earned), f"{group} {number}")
+    return term.download(name, files, at)
+
+
+def worksheet(term: Term, **groups: str) -> Path:
+    """Write Moodle's worksheet, with everybody's group by the first name."""
+    lines = ["Identifier,Full name,Email address,Group"]
+    for number, (name, group) in enumerate(groups.items(), 402_209):
+        lines.append(f"Participant {number},{name} Fischer,{name.lower()}@x.edu,{group}")
+    return term.roster("\n".join(lines) + "\n")
+
+
+def canvas(term: Term, name: str = "c", **earned: float) -> Path:
+    """Write a download of teams' files, each with the id of a member: ``team1_4002=10``."""
+    files = {
+        f"{team}_100{n}_tiny.py": points(p, team) for n, (team, p) in enumerate(earned.items())
+    }
+    return term.download(name, files)
+
+
+def students(term: Term, *groups: str, people: Mapping[str, int] = PEOPLE) -> Path:
+    lines = [
+        f'"{name}",{number},u{number},A,{group}'
+        for (name, number), group in zip(people.items(), groups, strict=True)
+    ]
+    return term.roster("\n".join(["Student,ID,SIS Login ID,Section,group", *lines]) + "\n")
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join("".join(capsys.readouterr()).split())
+
+
+ALPHA: Rows = {"Alpha": ("José; Lena", 10.0), "Gamma": ("Ben", 6.0)}
+MOVED: Rows = {"Alpha": ("Lena", 10.0), "Gamma": ("Ben; José", 6.0)}
+
+
+def test_who_moves_to_another_team_leaves_the_line_of_the_first(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = moodle(term, "t1", "Alpha 77001 10", "Gamma 77002 6")
+    first = {"Lena": "Alpha", "José": "Alpha", "Ben": "Gamma"}
+    term.grade(place, roster=worksheet(term, **first))
+    assert rows(term) == ALPHA
+    said(capsys)
+    term.grade(place, roster=worksheet(term, **first | {"José": "Gamma"}))
+    assert rows(term) == MOVED
+    printed = said(capsys)
+    assert "not in this download" not in printed
+    assert "José Fischer 10 6 now in Gamma" in printed
+    term.grade(place)
+    assert rows(term) == MOVED and "now in" not in said(capsys)
+    term.grade(place, roster=worksheet(term, **first))
+    assert rows(term) == ALPHA
+    assert "José Fischer 6 10 now in Alpha" in said(capsys)
+
+
+def test_a_group_that_is_renamed_while_somebody_moves_stays_the_team(term: Term) -> None:
+    place = moodle(term, "b", "Birch 77001 8", "Fjord 77002 9")
+    groups = dict.fromkeys(("Kim", "Emma", "Aisha", "Oliver"), "Birch") | {"Mai": "Fjord"}
+    term.grade(place, roster=worksheet(term, **groups))
+    later = moodle(term, "b2", "Beech 77001 8", "Fjord 77002 9", at=MONDAY + DAY)
+    groups |= dict.fromkeys(("Emma", "Aisha", "Oliver"), "Beech") | {"Kim": "Fjord"}
+    renamed = worksheet(term, **groups)
+    moved = {"Birch": ("Aisha; Emma; Oliver", 8.0), "Fjord": ("Kim; Mai", 9.0)}
+    for download in (place, later, place, later):  # the newer roster with the older zip, too
+        term.grade(download, roster=renamed)
+        assert rows(term) == moved
+
+
+def test_an_older_download_has_the_members_of_now(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under the name that the group had then, which the roster does not have any more."""
+    place = moodle(term, "t1", "Alpha 77001 10", "Gamma 77002 6")
+    groups = {"Lena": "Alpha", "José": "Alpha", "Ben": "Gamma"}
+    term.grade(place, roster=worksheet(term, **groups))
+    later = moodle(term, "t3", "Alfa 77001 10", "Gamma 77002 6", at=MONDAY + DAY)
+    sheet = worksheet(term, **groups | {"Lena": "Alfa", "José": "Alfa"})
+    term.grade(later, roster=sheet)
+    assert rows(term) == ALPHA
+    said(capsys)
+    term.grade(place)
+    assert rows(term) == ALPHA
+    assert "column group" not in said(capsys)
+    term.grade(later, roster=sheet)
+    assert rows(term) == ALPHA
+    assert "Alpha" not in term.run("person", term.out)
+
+
+def test_who_is_taken_out_of_all_teams_handed_in_nothing(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = canvas(term, team1_4002=10, team2_4004=1)
+    teams = ("Team 1", "Team 1", "Team 2", "Team 2")
+    term.grade(place, roster=students(term, *teams))
+    before = rows(term)
+    assert before == {"team1": ("Olivia; Yusuf", 10.0), "team2": ("Harry; Wei", 1.0)}
+    term.run("export", term.out, "--to", "csv")
+    said(capsys)
+    term.grade(place, roster=students(term, "Team 2", *teams[1:]))
+    assert rows(term) == {"team1": ("Olivia", 10.0), "team2": ("Harry; Wei; Yusuf", 1.0)}
+    assert "Ahmed, Yusuf 10 1 now in team2" in said(capsys)
+    assert 'team2,"Ahmed, Yusuf",10,1,now in team2' in term.run("changes", term.out, "--to", "csv")
+    assert "now in team2" in term.run("show", term.out, "4001")
+    term.grade(place, roster=students(term, "", *teams[1:]))
+    assert rows(term) == {
+        "team1": ("Olivia", 10.0),
+        "team2": ("Harry; Wei", 1.0),
+        "Ahmed, Yusuf": ("Yusuf", None),
+    }
+    printed = said(capsys)
+    assert "Ahmed, Yusuf 1 none no longer in team2" in printed
+    assert "handed in nothing: Ahmed, Yusuf" in printed
+    assert '"Ahmed, Yusuf","Ahmed, Yusuf",10,none,' in term.run("changes", term.out, "--to", "csv")
+    term.grade(place, roster=students(term, *teams))
+    assert rows(term) == before
+    assert "no mark changed" in term.run("changes", term.out)
+
+
+def test_a_team_of_one_stays_a_team(term: Term) -> None:
+    place = canvas(term, team1_4002=10, team2_4004=1)
+    teams = ("Team 1", "Team 1", "Team 2", "Team 2")
+    for groups in (teams, ("Team 2", *teams[1:]), teams):
+        term.grade(place, roster=students(term, *groups))
+        yusuf = groups[0] == "Team 2"
+        assert rows(term) == {
+            "team1": ("Olivia" if yusuf else "Olivia; Yusuf", 10.0),
+            "team2": ("Harry; Wei; Yusuf" if yusuf else "Harry; Wei", 1.0),
+        }
+
+
+@pytest.mark.parametrize("system", ["canvas", "moodle"])
+def test_a_column_group_that_was_forgotten_changes_marks_aloud(
+    term: Term, capsys: pytest.CaptureFixture[str], system: str
+) -> None:
+    place = (
+        canvas(term, team1_4002=10, team2_4004=1)
+        if system == "canvas"
+        else moodle(term, "m", "team1 4002 10", "team2 4004 1")
+    )
+    term.grade(place, roster=students(term, "", "", "", ""))
+    first = said(capsys)
+    if system == "canvas":
+        note = "team1 came under Brown, Olivia's id; team2 came under Evans, Harry's id: is it a"
+        assert note in first
+    without = rows(term)
+    term.run("export", term.out, "--to", "csv")
+    term.grade(place, roster=students(term, "Team 1", "Team 1", "Team 2", "Team 2"))
+    printed = said(capsys)
+    assert rows(term) == {"team1": ("Olivia; Yusuf", 10.0), "team2": ("Harry; Wei", 1.0)}
+    assert "Ahmed, Yusuf none 10 now in team1" in printed
+    assert "Chen, Wei none 1 now in team2" in printed
+    assert "came under" not in printed
+    assert "Ahmed, Yusuf" in term.run("changes", term.out, "--to", "comments")
+    if system == "canvas":
+        term.grade(place, roster=students(term, "", "", "", ""))
+        assert rows(term) == without
