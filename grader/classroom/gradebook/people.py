@@ -213,6 +213,13 @@ def adopt(book: Gradebook, people: KnownPeople) -> None:
         book.change("submissions", book.number_of(name) or 0, new)
 
 
+TEAMS_FILES = (
+    "SELECT 1 FROM attempts a JOIN attempts t ON t.digest = a.digest JOIN submissions s ON s.id ="
+    " t.submission WHERE a.submission = ? AND s.id != a.submission AND s.team IS NOT NULL"
+)
+"""Whether the files of a submission are those of a team."""
+
+
 def refresh(
     book: Gradebook,
     people: KnownPeople,
@@ -255,6 +262,8 @@ def refresh(
             stay = tuple(one for one in known if one.person not in gone)
         if shown and not stay:
             new |= {"missing": 3, "attempt": None}
+            if book.value(TEAMS_FILES, row["id"]):  # an earlier version made two lines of one
+                new["team"] = row["team"] or ""
         new["students"] = students_as_json(stay or known)
         if any(row[column] != value for column, value in new.items() if column in row):
             book.change("submissions", row["id"], new)
@@ -427,6 +436,7 @@ class LineFinder:
         names = [alias for alias in self.aliases if self._line_called(alias) == name]
         parts = tuple(alias for alias in names if alias in self.students)
         who = persons(self.students[name])
+        parts = (name, *parts) if parts else ()
         return TeamLine((name, *names), who, name in self.numbers, parts)
 
     def _line_called(self, name: str) -> str:
@@ -633,7 +643,8 @@ def keep_absent(
     query = "SELECT name FROM submissions WHERE assignment = ? AND missing = 0"
     submitted = {name for (name,) in book.db.execute(query, [book.assignment])}
     lines = entries_of(book)
-    covered = {one.person for name, students in lines if name in submitted for one in students} | {
+    others = submitted - {one.name for one in handed}
+    covered = {one.person for name, students in lines if name in others for one in students} | {
         one.person for submission in handed for one in submission.students
     }
     absent = {

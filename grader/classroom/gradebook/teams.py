@@ -29,7 +29,7 @@ Lines = Mapping[int, StudentIdentity]
 @dataclass(frozen=True, slots=True)
 class TeamLine:
     """A line of the gradebook that is a team's, or may be one's if that is not ``certain``: its
-    names, newest last, and who was in the team. ``parts`` are lines that became a part of it.
+    names, newest last, and who was in the team. ``parts`` are the lines of which it was made.
     """
 
     names: tuple[str, ...]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.entry import total_points
+from grader.classroom.gradebook.entry import students_as_json, total_points
 from grader.classroom.gradebook.store import Gradebook
 from grader.course.course import Course
 
@@ -198,3 +198,80 @@ def test_a_column_group_that_was_forgotten_changes_marks_aloud(
     if system == "canvas":
         term.grade(place, roster=students(term, "", "", "", ""))
         assert rows(term) == without
+
+
+def test_two_lines_of_a_team_are_one_at_once(term: Term) -> None:
+    """Under another name and number, with another member, so that it is not found again."""
+    first = moodle(term, "a", "Alpha 77001 4")
+    second = moodle(term, "b", "Beta 77002 9", at=MONDAY + DAY)
+    term.grade(first, roster=worksheet(term, Lena="Alpha", José="Alpha", Ben="Beta"))
+    sheet = worksheet(term, Lena="Beta", José="Alpha", Ben="Beta")
+    term.grade(second, roster=sheet)
+    assert rows(term) == {"Alpha": ("José", 4.0), "Beta": ("Ben; Lena", 9.0)}
+    term.run("rename", term.out, "Alpha", "Beta", "--merge")
+    one = {"Beta": ("Ben; José; Lena", 9.0)}
+    assert rows(term) == one
+    for place in (first, second):
+        term.grade(place, roster=sheet)
+        assert rows(term) == one
+    term.run("rename", term.out, "Beta", "--undo")
+    term.grade(second)
+    assert rows(term) == {"Alpha": ("José", 4.0), "Beta": ("Ben; Lena", 9.0)}
+
+
+def test_what_came_under_the_own_id_stays_if_somebody_was_not_that_person(term: Term) -> None:
+    anonymous = {
+        f"anon_{one}_500{n}_tiny.py": points(8 + n) for n, one in enumerate(("Ab3", "Zk9"))
+    }
+    term.grade(term.download("anon", anonymous), roster=students(term, "", "", "", ""))
+    term.run("person", term.out, "anon_Ab3", "4001")
+    listed = term.run("person", term.out)
+    assert "anon_Ab3" not in listed and "5 people" in listed
+    assert "1 person" in term.run("person", term.out, "anon_Ab3")
+    named = {"ahmedyusuf_4001_600_tiny.py": points(8)}
+    place = term.download("named", named, MONDAY + DAY)
+    for undo in (False, True):
+        if undo:
+            term.run("person", term.out, "4001", "--undo")
+        else:
+            term.grade(place)
+        with Gradebook.open(term.out) as book:
+            entry = book.entry_of("4001")
+            assert total_points(entry) == 8.0 and not entry.missing
+    with Gradebook.open(term.out) as book:
+        assert total_points(book.entry("anon_Ab3")) == 8.0
+        assert total_points(book.entry("anon_Zk9")) == 9.0
+        gradings = book.value("SELECT count(*) FROM gradings")
+    term.grade(place)
+    with Gradebook.open(term.out) as book:
+        assert book.value("SELECT count(*) FROM gradings") == gradings
+        assert len(book.entry_of("4001").attempts) == 1
+
+
+def test_doubles_of_an_older_version_are_gone_after_the_next_run(term: Term) -> None:
+    place = moodle(term, "t1", "Alpha 77001 10", "Gamma 77002 6")
+    groups = {"Lena": "Alpha", "José": "Alpha", "Ben": "Gamma"}
+    term.grade(place, roster=worksheet(term, **groups))
+    with Gradebook.open(term.out) as book:
+        old = book.row("SELECT * FROM submissions WHERE name = 'Alpha'")
+        assert old is not None
+        lena = book.entry_of("Lena Fischer").students
+        double = {**old, "id": None, "name": "Alpha-lena@x.edu", "team": None}
+        double["students"] = students_as_json([one for one in lena if one.name.startswith("Lena")])
+        number = book.insert("submissions", double)
+        attempt = book.row("SELECT * FROM attempts WHERE id = ?", old["attempt"])
+        again = {**(attempt or {}), "id": None, "submission": number, "came_under": number}
+        book.change("submissions", number, {"attempt": book.insert("attempts", again)})
+        book.db.execute("UPDATE submissions SET team = NULL")
+        book.db.execute("DELETE FROM places")
+        book.db.commit()
+    term.grade(place, roster=worksheet(term, **groups | {"José": "Gamma"}))
+    assert rows(term) == MOVED
+    term.grade(place, roster=worksheet(term, **groups | {"Lena": "", "José": ""}))
+    assert rows(term) == {
+        "Gamma": ("Ben", 6.0),
+        "José Fischer": ("José", None),
+        "Lena Fischer": ("Lena", None),
+    }
+    term.grade(place, roster=worksheet(term, **groups | {"José": "Gamma"}))
+    assert rows(term) == MOVED
