@@ -364,8 +364,8 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
     for table, number in entry.rows:
         if table == "submissions":
             handed_in = {"missing": 0, "doubt": None}
-            row = book.row("SELECT missing FROM submissions WHERE id = ?", number)
-            if row and row["missing"] in (1, 2) and book.attempts(number):
+            missing = book.value("SELECT missing FROM submissions WHERE id = ?", number)
+            if missing in (1, 2) and book.attempts(number):
                 book.change("submissions", number, handed_in)
             book.settle(number)
         elif table == "attempts":

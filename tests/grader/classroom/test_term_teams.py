@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -275,3 +276,104 @@ def test_doubles_of_an_older_version_are_gone_after_the_next_run(term: Term) -> 
     }
     term.grade(place, roster=worksheet(term, **groups | {"José": "Gamma"}))
     assert rows(term) == MOVED
+
+
+class Model:
+    """What the marks must be: the newest attempt of each team, for those who are in it now."""
+
+    def __init__(self, names: list[str], teams: list[str]) -> None:
+        self.group = dict.fromkeys(names, "")
+        self.called = {team: team for team in teams}
+        self.handed: dict[str, dict[int, int]] = {team: {} for team in teams}
+        self.known: set[str] = set()
+
+    def members(self, team: str) -> set[str]:
+        return {name for name, group in self.group.items() if group == team}
+
+    def graded(self, download: Mapping[str, tuple[int, int]]) -> None:
+        for team, (day, earned) in download.items():
+            if self.members(team) or team not in self.known:
+                self.handed[team][day] = earned
+        self.known |= {team for team in self.handed if self.handed[team] and self.members(team)}
+
+    def marks(self) -> dict[str, float | None]:
+        handed = {team: days[max(days)] for team, days in self.handed.items() if days}
+        return {name: handed.get(group) for name, group in self.group.items()}
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.proof) for n in range(3, 30))]
+)
+def test_whoever_moves_has_the_mark_of_the_team_of_now(
+    term: Term, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever part of the class a download holds, and in whatever order they come."""
+    rng = random.Random(seed)
+    model = Model(["Lena", "José", "Ben", "Emma", "Kim", "Mai"], ["Alpha", "Gamma", "Delta"])
+    downloads: list[tuple[Path, dict[str, tuple[int, int]]]] = []
+    numbers = {team: 77_001 + place for place, team in enumerate(model.called)}
+    newest: dict[str, tuple[int, int]] = {}
+
+    def download(*teams: str) -> None:
+        day = len(downloads) + 1
+        newest.update({team: (day, rng.randint(1, 10)) for team in rng.sample(teams, 1)})
+        held = {team: newest[team] for team in teams if team in newest}
+        files = {
+            f"{model.called[team]}_{numbers[team]}_assignsubmission_file/tiny.py": points(
+                earned, f"{team} on day {handed}"
+            )
+            for team, (handed, earned) in held.items()
+        }
+        downloads.append((term.download(f"day{day}", files, MONDAY + DAY * day), held))
+        grade(-1)
+
+    def grade(which: int, *, told: bool = False) -> None:
+        before, lines = model.marks(), who_is_where(term)
+        place, held = downloads[which]
+        groups = {name: model.called.get(group, "") for name, group in model.group.items()}
+        term.grade(place, **({} if told else {"roster": worksheet(term, **groups)}))
+        model.graded(held)
+        found, printed = who_is_where(term), said(capsys)
+        assert {name: mark for name, (_, mark) in found.items()} == model.marks()
+        for name, mark in model.marks().items():
+            line, old_line = found[name][0], lines.get(name, ("", None))[0]
+            if lines and mark != before[name] and before[name] is not None:
+                called = line if line == old_line else f"{name} Fischer"
+                shown = "none" if mark is None else f"{mark:g}"
+                assert f"{called} {before[name]:g} {shown}" in printed, (name, printed)
+
+    def move() -> None:
+        for name in rng.sample([*model.group], rng.randint(1, 3)):
+            model.group[name] = rng.choice(["", *model.called])
+        grade(rng.randrange(len(downloads)))
+
+    def rename() -> None:
+        team = rng.choice([*model.called])
+        if model.members(team):
+            model.called[team] += rng.choice("xyz")
+            download(team)
+
+    def some() -> None:
+        download(*rng.sample([*model.called], rng.randint(1, 3)))
+
+    def again() -> None:
+        grade(rng.randrange(len(downloads)), told=True)
+
+    for name in model.group:
+        model.group[name] = rng.choice([*model.called])
+    download(*model.called)
+    for deed in [move, some, rename, again, *rng.choices([move, move, some, rename, again], k=8)]:
+        deed()
+
+
+def who_is_where(term: Term) -> dict[str, tuple[str, float | None]]:
+    """Return everybody's line and mark, by the first name; nobody is on two lines."""
+    found: dict[str, tuple[str, float | None]] = {}
+    if not term.out.exists():
+        return found
+    with Gradebook.open(term.out) as book:
+        for entry in book.entries():
+            for name in (one.name.split()[0] for one in entry.students if " " in one.name):
+                assert name not in found, name
+                found[name] = (entry.name, total_points(entry))
+    return found
