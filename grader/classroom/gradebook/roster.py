@@ -40,9 +40,9 @@ from grader.classroom.gradebook.roster_columns import (
     kinds_of,
     name_of,
 )
-from grader.classroom.gradebook.teams import TeamLine, Teams, as_group, find_teams
+from grader.classroom.gradebook.teams import Students, TeamLine, Teams, as_group, find_teams
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of, name_list
+from grader.classroom.imports.names import forms_of, letters, name_list
 from grader.core.errors import UsageError
 
 DELIMITERS = ",;\t|"
@@ -228,16 +228,7 @@ def match(
     submissions = dict(handed)
     listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
     teams = find_teams(submissions, listed, team_lines, lines_known)
-    people = [
-        SubmittingStudent(
-            name,
-            as_group(one) if teams.in_moodle else one,
-            (one.name, name) if len(students) == 1 else (one.name,),
-        )
-        for name, students in submissions.items()
-        if name not in teams.members
-        for one in students
-    ]
+    people = [*_not_of_teams(submissions, teams)]
     clear = [person for person in people if person.submission not in teams.unclear]
     persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
     lines, doubts, notes = lines_of(persons, on_roster)
@@ -268,20 +259,11 @@ def match(
             doubts.setdefault(line, []).append(name)
     matched = set().union(*found.values())
     absent = {line: one for line, one in on_roster.items() if line not in matched}
-    strangers = _maybe_teams(
-        [one for one in clear if one not in listed_persons and one.submission not in nobodys],
-        teams,
-        matched & listed.keys(),
-        of_persons=of_persons,
-    )
+    unknown = [one for one in clear if one not in listed_persons and one.submission not in nobodys]
+    strangers = _maybe_teams(unknown, teams, matched & listed.keys(), of_persons=of_persons)
     _doubt_strangers(absent, strangers, doubts)
     _doubt_team_mates(absent, on_roster, found, doubts)
-    groups = any("group" in one.details for one in listed.values())
-    if strangers and absent:
-        too = IN_NO_GROUP if groups else TEAMS_TOO
-        notes.append(f"{name_list(map(str, strangers), 10)} {too}")
-    if absent.keys() & listed.keys():
-        notes += _of_a_team_mate(lines, listed, groups=groups)
+    notes += _on_teams(strangers, lines, listed) if absent else ()
     unmatched = {line: _doubt(line, on_roster, doubts) for line in absent}
     return MatchedStudents(
         students,
@@ -301,20 +283,34 @@ IN_NO_GROUP = (
 )
 
 
-def _of_a_team_mate(
-    lines: Mapping[SubmittingStudent, int], listed: Mapping[int, StudentIdentity], *, groups: bool
+def _not_of_teams(submissions: Students, teams: Teams) -> Iterator[SubmittingStudent]:
+    for name, students in submissions.items():
+        for one in students if name not in teams.members else ():
+            called = (one.name, name) if len(students) == 1 else (one.name,)
+            yield SubmittingStudent(name, as_group(one) if teams.in_moodle else one, called)
+
+
+def _on_teams(
+    strangers: Sequence[SubmittingStudent],
+    lines: Mapping[SubmittingStudent, int],
+    listed: Mapping[int, StudentIdentity],
 ) -> Iterator[str]:
-    """Yield a note on Canvas's files with an id of somebody who is not called so: that of a team
-    has the id of the member who handed it in.
+    """Yield notes on submissions that may be teams': those of nobody who is known, and Canvas's
+    files under another name than that of the person with the id. A team's file has the id of the
+    member who handed it in.
     """
-    came = [
-        f"{person.student.name} came under {listed[line].name}'s id"
-        for person, line in lines.items()
-        if line in listed
-        and "canvas_id" in person.student.ids
-        and "role" not in listed[line].details
-        and not called_alike(person.student, listed[line])
-    ]
+    groups = any("group" in one.details for one in listed.values())
+    if strangers:
+        too = IN_NO_GROUP if groups else TEAMS_TOO
+        yield f"{name_list(map(str, strangers), 10)} {too}"
+    came = []
+    for person, line in lines.items():
+        one = listed.get(line)
+        if one is None or "canvas_id" not in person.student.ids or "role" in one.details:
+            continue
+        words = [letters(word) for name in (one.name, *one.former_names) for word in name.split()]
+        if not any(len(word) > 1 and word in letters(person.student.name) for word in words):
+            came.append(f"{person.student.name} came under {one.name}'s id")
     if came:
         add = "write its name into the roster's column group"
         add = add if groups else "add a column group to the roster"

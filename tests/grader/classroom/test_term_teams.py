@@ -278,6 +278,36 @@ def test_doubles_of_an_older_version_are_gone_after_the_next_run(term: Term) -> 
     assert rows(term) == MOVED
 
 
+def test_who_hands_in_with_others_leaves_the_line_of_the_first_ones(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gradescope names a team's members itself; comments for students name nobody else."""
+
+    def export(number: int, earned: int, *names: str) -> Path:
+        who = "".join(f"  - :name: {name}\n    :sid: {name}\n" for name in names)
+        files = {
+            "e/submission_metadata.yml": f"---\nsubmission_{number}:\n  :submitters:\n{who}",
+            f"e/submission_{number}/tiny.py": points(earned),
+        }
+        return term.download(f"e{number}", files, MONDAY + number)
+
+    first, second = export(1, 9, "Ada", "Ben"), export(2, 5, "Ada", "Cy")
+    roster = term.roster("name,sid\nAda,Ada\nBen,Ben\nCy,Cy\n")
+    term.grade(first, roster=roster)
+    term.run("export", term.out, "--to", "csv")
+    said(capsys)
+    term.grade(second)
+    assert rows(term) == {"Ada + Ben": ("Ben", 9.0), "Ada + Cy": ("Ada; Cy", 5.0)}
+    assert "Ada 9 5 now in a team" in said(capsys)
+    comments = term.run("changes", term.out, "--to", "comments").splitlines()[1:]
+    assert comments == [
+        ",Ada + Cy,Cy,Your mark changed from none to 5: ",
+        ",Ada + Cy,Ada,Your mark changed from 9 to 5: now in a team",
+    ]
+    term.grade(first)
+    assert rows(term) == {"Ada + Ben": ("Ada; Ben", 9.0), "Ada + Cy": ("Cy", 5.0)}
+
+
 class Model:
     """What the marks must be: the newest attempt of each team, for those who are in it now."""
 
