@@ -388,12 +388,12 @@ def history_of(book: Gradebook, entry: GradebookEntry) -> list[tuple[str, float 
         old: list[int] = []
         for row in list(book.rows(query, book.assignment, one.person)):
             new = json.loads(row["lines"])
-            if row["cause"]:
-                then = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", row["made_at"])
-                before = mark_on(book, old, row["mark"])
+            then = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", row["made_at"])
+            before, after = mark_on(book, old, row["mark"]), mark_on(book, new, then)
+            if row["cause"] and before != after:
                 was = "none" if before is None else f"{before:g}"
                 why = f"{one.name}: {row['cause']} (before: {was})"
-                found.append((row["made_at"], mark_on(book, new, then), why))
+                found.append((row["made_at"], after, why))
             old = new
     return sorted(found, key=lambda one: one[0])
 
