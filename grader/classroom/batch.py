@@ -28,6 +28,7 @@ from grader.classroom.exports.tables import export_csv
 from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
 from grader.classroom.gradebook.marks import MarkChange, begin_marks, keep_marks, note_told
 from grader.classroom.gradebook.store import Gradebook, GradingKey, SeenAttempt, batch_lock, refusal
+from grader.classroom.imports import canvas
 from grader.classroom.imports.entries import Submission
 from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
@@ -51,7 +52,7 @@ from grader.core.scoring import lesson_score, lesson_status, report_score
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
-from grader.course.submission import LessonFile, digest
+from grader.course.submission import LessonFile, digest, handed_in_digest
 from grader.render.page import render_page
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 from grader.runtime.text_reader import TextReader
@@ -215,6 +216,8 @@ class Batch:
                 self.commit()
         if self.done < len(handed):
             raise KeyboardInterrupt
+        if self.book.about("layout") == canvas.LAYOUT.name:
+            self.replaced_in |= self.book.later_by(canvas.attachment_number, run)
         older = self.book.rank_before(run, self.replaced_in)
         self.tally.older = bool(self.tally.graded) and self.book.comes_before(run)
         self.tally.untimed = self.book.untimed(run)
@@ -284,7 +287,8 @@ class Batch:
             self._problem(one, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         key = self.plan.key(digest(files), ids)
-        seen = self.book.seen(one, key, {id: file.text for id, file in files.items()})
+        one = replace(one, handed=handed_in_digest(files))
+        seen = self.book.seen(one, key, files)
         if seen and (later := self.book.replaced_by(seen)):
             if self.book.is_older(self.tally.run, later):
                 self.replaced_in.add(later)

@@ -32,7 +32,6 @@ from grader.cli.options import (
     SEED,
     chosen_lessons,
     course,
-    course_option,
     lessons_option,
     near_names_option,
     pages_lang_option,
@@ -41,7 +40,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.messages import Settings
 from grader.core.text import clean, counted
-from grader.course.course import Course, find_course
+from grader.course.course import Course
 from grader.course.files import newest_time
 from grader.course.submission import writable
 from grader.runtime.client import ForkServerClient
@@ -149,7 +148,12 @@ if TYPE_CHECKING:
     " confine it as far as the machine can. off: don't confine it.",
 )
 @pages_lang_option
-@course_option
+@click.option(
+    "--course",
+    "course_root",
+    type=PATH,
+    help="The folder of another course. 'none' goes back to the one that is installed.",
+)
 def batch(executor: str, workers: int | None, course_root: Path | None, **options: Any) -> None:
     """Grade a class: a gradebook, a page for each student, tables.
 
@@ -166,7 +170,9 @@ def batch(executor: str, workers: int | None, course_root: Path | None, **option
     if (executor == "dask") is not bool(options["scheduler"]):
         raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
     workers = workers or (0 if options["scheduler"] else os.cpu_count() or 1)
-    wanted = BatchOptions(workers=workers, course_root=course_root, **options)
+    installed = course_root == Path("none")
+    options |= {"course_root": None if installed else course_root, "installed_course": installed}
+    wanted = BatchOptions(workers=workers, **options)
     sys.exit(grade_class(remembered_course(wanted), wanted))
 
 
@@ -195,6 +201,7 @@ class BatchOptions:
     late: str | None = None
     repair: bool = False
     course_root: Path | None = None
+    installed_course: bool = False
     rule_before: str = ""
     """The late rule that the gradebook has, as JSON."""
 
@@ -328,7 +335,8 @@ def remembered(wanted: BatchOptions) -> BatchOptions:
             if wanted.accept_near_names is None
             else wanted.accept_near_names,
             zone=zone,
-            course_root=wanted.course_root or (Path(folder) if folder else None),
+            course_root=wanted.course_root
+            or (Path(folder) if folder and not wanted.installed_course else None),
             rule_before=book.about("late_rule"),
         )
 
@@ -339,10 +347,9 @@ def remembered_course(wanted: BatchOptions) -> Course:
     """
     root = remembered(wanted).course_root
     if root is not None and root != wanted.course_root and not root.exists():
-        installed = find_course(None, here=Path())
         raise UsageError(
             f"The assignment was graded with the course in {root}, which is not there. Name its"
-            f" folder with --course. The installed course: --course {installed}"
+            " folder with --course. The installed course: --course none"
         )
     return course(root)
 
@@ -363,9 +370,8 @@ def remember(
         "place": writable(str(wanted.place.resolve())),
         "layout": layout,
         "near_names": int(bool(wanted.accept_near_names)),
+        "course": writable(str(wanted.course_root.resolve())) if wanted.course_root else "",
     }
-    if wanted.course_root:
-        values["course"] = writable(str(wanted.course_root.resolve()))
     if plan.check is None:
         values |= {"lang": lang, "lessons": json.dumps(titles)}
     if late_rule is not None:
@@ -388,7 +394,10 @@ def refuse_another_assignment(
     """Raise UsageError if a download is not of the assignment that the gradebook is open at."""
     before = [lesson for lesson, _, _ in book.lessons()]
     what = book.about("name") or "this gradebook"
+    known = known_assignment(book, found, place)
     remedy = f"For another assignment: --assignment {shlex.quote(found_name(place))}"
+    if known:
+        remedy = f"It seems to be of {known}: --assignment {shlex.quote(known)}"
     first = not book.names()
     if not first and plan.check is None and not set(plan.ids) & set(before):
         raise UsageError(
@@ -402,7 +411,8 @@ def refuse_another_assignment(
         others = {lesson for one in sample for lesson in files_in(one, everything)}
         if others:
             none = name_list(plan.ids, 4) + ("" if first else f", which {what} has")
-            remedy = f"Its lessons: --lessons {','.join(sorted(others))}" if first else remedy
+            if first and not known:
+                remedy = f"Its lessons: --lessons {','.join(sorted(others))}"
             raise UsageError(
                 f"{place} has files of {name_list(sorted(others), 4)}, and none of {none}. {remedy}"
             )
@@ -416,6 +426,20 @@ def refuse_another_assignment(
             f"{place} has other participant numbers than {what}, for example for {other[0]}, so it"
             f" is another assignment's download. {remedy}"
         )
+
+
+def known_assignment(book: Gradebook, found: ClassImport, place: Path) -> str:
+    """Return the other assignment of the term of which a download seems to be; '' if none."""
+    from grader.classroom.gradebook.people import participants
+
+    entries = {one.came_as for one in found.handed} - {""}
+    for name, number in book.assignments().items():
+        there = book.at(number)
+        same, other = participants(there, found.handed)
+        graded = 2 * len(entries & there.came_as()) > len(entries) or same > len(other)
+        if number != book.assignment and (graded or there.about("place") == str(place.resolve())):
+            return name
+    return ""
 
 
 def refuse_another_worksheet(found: ClassImport, roster: Roster, path: Path | None) -> None:
@@ -465,7 +489,7 @@ def grade_found(
     from grader.classroom.batch import Batch
     from grader.cli.batch_screen import Meter, graceful_interrupt
 
-    book.set_passed_over([*found.passed_over, *found.replaced])
+    book.set_passed_over(found.passed_over)
     try:
         with (
             host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),

@@ -56,13 +56,6 @@ def say_before(console: Console, enrolled: Enrolled, roster: Roster | None) -> N
     handed = counted(len(found.handed), "submission")
     console.print(Text(f"{handed}, layout: {found.layout}"))
     listing(console, "note", found.notes)
-    if found.replaced:
-        count, older = len(found.replaced), found.replaced[0][0]
-        files = counted(count, "file")
-        console.print(
-            Text(f"not graded because a newer version exists: {files}, such as {clean(older)}"),
-            soft_wrap=True,
-        )
     listing(console, "ignored", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "roster", [*(roster.problems if roster else ()), *enrolled.notes])
 

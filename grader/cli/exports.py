@@ -89,8 +89,8 @@ FORMATS = {form.name: form for form in _FORMS}
 def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
     """Write a gradebook in another system's format.
 
-    For a term with several assignments, csv is a table of people by assignments, with a total by
-    the weights of term.toml.
+    For a term, whose assignments have names, csv is a table of people by assignments, with a total
+    by the weights of term.toml.
 
     Example: grade export grades --to canvas --template gradebook.csv
     """
@@ -103,7 +103,8 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
         return
     with Gradebook.open(out) as book:
         entries = in_section(book, request.section)
-        request = replace(request, forgotten=tuple(forgotten_names(book)))
+        forgotten = tuple(forgotten_names(book))
+        request = replace(request, forgotten=forgotten, assignment=book.about("name"))
         target = write_export(
             entries, book.columns(), name, request=request, folder=book.folder, output=output
         )
@@ -113,9 +114,9 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
 
 
 def is_term(out: Path) -> bool:
-    """Return whether a folder is that of a gradebook with several assignments."""
+    """Return whether a folder is that of a gradebook with assignments that have names."""
     with Gradebook.open(out, any_of=True) as book:
-        return book.path.parent == out and len(book.assignments()) > 1
+        return book.path.parent == out and any(book.assignments())
 
 
 def write_term(out: Path, target: Path | None) -> Path:

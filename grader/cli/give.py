@@ -15,7 +15,8 @@ from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.people import enrol
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.gifts import files_meant
+from grader.classroom.imports.entries import is_zip
+from grader.classroom.imports.gifts import files_meant, named_after
 from grader.classroom.imports.names import name_list
 from grader.cli.batch import BatchOptions, grade_class, remembered_course
 from grader.cli.gradebook import login_name, undo_change
@@ -23,8 +24,8 @@ from grader.cli.options import PATH, course_option
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course
 from grader.course.files import FileEntry
-from grader.course.near_names import meant_name
-from grader.course.submission import lesson_names
+from grader.course.near_names import OTHER_ARCHIVES, meant_name
+from grader.course.submission import lesson_names, read_entry
 from grader.runtime.text_reader import TextReader
 
 
@@ -90,6 +91,7 @@ def give_file(
             raise UsageError(
                 f"{file}: name the lesson with --lesson. The assignment has {', '.join(assigned)}"
             )
+        refuse_unreadable(entry, lesson)
         given = any((one.owner, one.lesson) == (owner, lesson) for one in by_hand.gifts(book))
         if not given and (own := own_file(course, book, options, owner, lesson)) is not None:
             raise UsageError(
@@ -117,6 +119,20 @@ def file_of(book: Gradebook, place: Path, path: str) -> FileEntry:
     if len(found) > 1:
         raise UsageError(f"{path} may be {name_list([one.path for one in found], 4)}. Name one")
     return found[0]
+
+
+def refuse_unreadable(entry: FileEntry, lesson: str) -> None:
+    """Raise UsageError if no text can be read from a file, because it would be graded as 0."""
+    if is_zip(entry.name) or OTHER_ARCHIVES.search(entry.name):
+        raise UsageError(
+            f"{entry.path} is an archive, so it was not given. Unpack it in the download, and give"
+            " the file that was in it"
+        )
+    named = named_after(lesson, entry)
+    with TextReader() as reader:
+        problem = read_entry(lesson, named, named.name, reader.decode).problem
+    if problem is not None:
+        raise UsageError(f"{problem}. It was not given. Ask for a file that can be read")
 
 
 def own_file(

@@ -19,6 +19,7 @@ import click
 from grader.classroom.batch import changing
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import Adjustment, Comment, GradebookEntry, total_points
+from grader.classroom.gradebook.people import described
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import name_list, unique_names
@@ -102,8 +103,8 @@ def change_score(
 
 def list_adjustments(out: Path, name: str, *, before: GradebookEntry | None = None) -> None:
     with Gradebook.open(out) as book:
-        entry = book.entry_of(name)
-        undone = book.adjustments(entry.name, undone=True)
+        entry = book.entry(name) if before is not None else book.entry_of(name)
+        undone, call = book.adjustments(entry.name, undone=True), book.call_of(entry)
     console = make_console()
     if entry.adjustments or undone:
         table = plain_table("when", "who", "points", "lesson", "reason", "")
@@ -120,6 +121,8 @@ def list_adjustments(out: Path, name: str, *, before: GradebookEntry | None = No
     score = score_text(total)
     if before is not None:
         score = f"{score_text(total_points(before))} → {score}"
+        who = "; ".join(map(described, entry.students))
+        console.print(clean(who), soft_wrap=True, markup=False, highlight=False)
     console.print(
         f"{clean(entry.name)}: {score} ({earned}{late}, adjusted by {entry.adjusted_by:+g})"
     )
@@ -130,7 +133,7 @@ def list_adjustments(out: Path, name: str, *, before: GradebookEntry | None = No
         console.print("a part was not graded; grades.csv says why", soft_wrap=True)
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
-        undo = command("adjust", out, entry.name, "--undo")
+        undo = command("adjust", out, call, "--undo")
         line = f"this is more than full marks ({most}). To undo a mistake: {undo}"
         console.print(line, soft_wrap=True, markup=False)
 
@@ -277,7 +280,7 @@ def withdraw_comment(out: Path, name: str, number: int) -> None:
         book.withdraw(entry.name, number)
         changed.add(entry.name)
     make_console().print(f"comment {number} is withdrawn", markup=False)
-    show_comments(out, entry.name)
+    show_comments(out, name)
 
 
 def show_comments(out: Path, name: str) -> None:

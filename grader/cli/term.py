@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.classroom.batch import changing, waiting_for
+from grader.classroom.exports.common import TEST_STUDENT
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
 from grader.classroom.gradebook.marks import MarkChange, changes_since, history_of, is_exported
@@ -67,11 +68,11 @@ def show_term(console: Console, book: Gradebook, called: str) -> None:
             if any(one.person == person for one in entry.students):
                 table.add_row(
                     clean(name),
-                    mark_text(total_points(entry)),
+                    mark_text(None if entry.is_test else total_points(entry)),
                     points_text(most),
                     str(entry.counts or ""),
                     time_text(entry.handed_in, book.zone()),
-                    why_no_mark(entry) if total_points(entry) is None else late_text(entry),
+                    why_no_mark(entry) or late_text(entry),
                 )
     console.print(Text(clean(called), "bold"))
     console.print(table)
@@ -85,7 +86,7 @@ def show_entry(console: Console, book: Gradebook, entry: GradebookEntry) -> None
     def line(text: str, style: str = "") -> None:
         console.print(Text(clean(text), style), soft_wrap=True)
 
-    mark = total_points(entry)
+    mark = None if entry.is_test else total_points(entry)
     most = points_text(sum(column.max_score for column in book.columns()))
     line("; ".join(described(one) for one in entry.students) or entry.name, "bold")
     heading = " · ".join(filter(None, [book.about("name"), entry.name, *entry.sections]))
@@ -101,7 +102,11 @@ def show_entry(console: Console, book: Gradebook, entry: GradebookEntry) -> None
 
 
 def why_no_mark(entry: GradebookEntry) -> str:
-    """Return why there is no mark, in a few words."""
+    """Return why there is no mark, in a few words; '' if there is one."""
+    if entry.is_test:
+        return TEST_STUDENT
+    if total_points(entry) is not None:
+        return ""
     if entry.missing:
         return "handed in nothing"
     if entry.problem:
@@ -129,14 +134,20 @@ def time_text(time: str | None, zone: str) -> str:
 def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> None:
     if not entry.attempts:
         return
-    table = plain_table("attempt", "handed in", "earned", "came as", "")
+    table, policy = plain_table("attempt", "handed in", "earned", ""), book.about("policy")
+    if policy == "first" and entry.counts > 1:
+        policy = "first with a verdict"
     for one in entry.attempts:
         when = time_text(one.handed_in, book.zone())
         found = f"download of {time_text(one.found, book.zone())}" if one.found else "unknown"
         earned = clean(one.problem or "no verdict") if one.score is None else points_text(one.score)
-        counts = f"counts ({book.about('policy')})" if one.number == entry.counts else ""
-        table.add_row(str(one.number), when or found, earned, clean(one.came_as), counts)
+        counts = f"counts ({policy})" if one.number == entry.counts else ""
+        said = "; ".join(filter(None, [counts, "late" if one.late else ""]))
+        table.add_row(str(one.number), when or found, earned, said)
     console.print(table)
+    for one in entry.attempts if any(one.came_as for one in entry.attempts) else ():
+        line = f"attempt {one.number} came as {one.came_as or '?'}"
+        console.print(Text(clean(line)), soft_wrap=True)
 
 
 def show_sum(console: Console, entry: GradebookEntry) -> None:
@@ -203,7 +214,7 @@ def show_replay(console: Console, book: Gradebook, entry: GradebookEntry) -> Non
     ]
     if failed:
         _, check = max(failed, key=lambda one: one[0])
-        words = ("--in", book.folder, "--student", entry.name, "--sandbox", "auto")
+        words = ("--in", book.folder, "--student", book.call_of(entry), "--sandbox", "auto")
         line = f"to repeat what costs most: {command('replay', check.id, *words)}"
         console.print(Text(clean(line)), soft_wrap=True)
 
@@ -256,7 +267,8 @@ def changes(out: Path, since: str | None, form: str) -> None:
                 console.print(Text(clean(name), "bold"))
                 show_changes(console, changed)
             elif name in never:
-                say(f"{name or 'this gradebook'}: never exported; --since TIME lists what is new")
+                what = f"{name}: " if name else ""
+                say(f"{what}never exported, and no mark changed since it was first graded")
         if not any(changed for _, changed, _ in found) and len(never) < len(found):
             say("no mark changed" if since else "no mark changed since the last export")
         return

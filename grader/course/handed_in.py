@@ -176,18 +176,15 @@ def _only(
     """Return the file with the lesson's name. If several differ, none is graded. Others with almost
     that name are not graded.
     """
-    different = _different(exact)
-    others = _listed([entry.path for entry in different[1:]])
+    first, different = exact[0], _different(exact) if exact[1:] else {}
+    others = _listed([entry.path for entry in different.values()][1:])
     if others:
         facts = {"others": ", ".join(others)}
-        path = writable(different[0].path)
-        return replace(
-            LessonFile.wrong(lesson, path, TWO_FILES, facts), ignored=True, others=others
-        )
-    first = exact[0]
-    rest = _different([first, *(entry for entry, _, _ in near)])[1:] if near else []
+        file = LessonFile.wrong(lesson, writable(first.path), TWO_FILES, facts)
+        return replace(file, ignored=True, others=others, content=tuple(different))
+    rest = _different([first, *(entry for entry, _, _ in near)]) if near else {}
     file = _read(lesson, first, first.name, decode)
-    return replace(file, others=_listed([entry.path for entry in rest]))
+    return replace(file, others=_listed([entry.path for entry in rest.values()][1:]))
 
 
 def _read(lesson: str, entry: FileEntry, name: str, decode: Decode) -> LessonFile:
@@ -202,8 +199,18 @@ def _nearly(
     """Return the file with almost the name of a lesson that is missing; without ``decode``, such
     names are not accepted.
     """
-    readable = {entry.path: name for entry, name, can_be_read in near if can_be_read}
     different = _different([entry for entry, _, _ in near])
+    file = _one_of(lesson, near, [*different.values()], decode)
+    return replace(file, content=tuple(different))
+
+
+def _one_of(
+    lesson: str,
+    near: Sequence[tuple[FileEntry, str, bool]],
+    different: Sequence[FileEntry],
+    decode: Decode | None,
+) -> LessonFile:
+    readable = {entry.path: name for entry, name, can_be_read in near if can_be_read}
     to_read = [entry for entry in different if entry.path in readable]
     if decode and len(to_read) == 1:
         (entry,) = to_read
@@ -224,16 +231,17 @@ def _nearly(
     )
 
 
-def _different(entries: Sequence[FileEntry]) -> list[FileEntry]:
-    """Return the entries without those that differ from an earlier one in line ends at most.
+def _different(entries: Sequence[FileEntry]) -> dict[str, FileEntry]:
+    """Return the entries by a hash of their bytes, without those that differ from an earlier one in
+    line ends at most.
 
     At most MOST_LISTED are read.
     """
-    if len(entries) < 2:
-        return list(entries)
-    found: dict[object, FileEntry] = {}
+    found: dict[str, FileEntry] = {}
     for number, entry in enumerate(entries):
         data = entry.read(MAX_NOTEBOOK_BYTES + 1) if number < MOST_LISTED else None
-        same = hashlib.sha256(data.replace(b"\r\n", b"\n")).digest() if data is not None else number
+        same = str(number)
+        if data is not None:
+            same = hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
         found.setdefault(same, entry)
-    return list(found.values())
+    return found

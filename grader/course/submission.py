@@ -58,7 +58,8 @@ class LessonFile(Record):
     code cells (``Notebook.cells``). ``meant`` is the lesson's file name if this file has almost
     that name. An ``ignored`` file is not graded; ``path`` is empty if no file is meant to be this
     lesson. ``others`` are paths of files that may be this lesson, too, ``beside`` those of files
-    that may be any lesson's; none of them is graded.
+    that may be any lesson's; none of them is graded. ``content`` has hashes of files without the
+    lesson's own name, or of several that differ, whether they are graded or not.
     """
 
     lesson: str
@@ -72,6 +73,7 @@ class LessonFile(Record):
     meant: str = ""
     ignored: bool = False
     beside: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -358,18 +360,32 @@ def renaming(path: str, name: str) -> str:
 
 def digest(files: dict[str, LessonFile]) -> str:
     """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
-    location; files that were not graded, and that a note mentions, count with their paths.
+    location; files that were not graded, and that a report mentions, count with their paths.
     """
-    lessons = []
-    for lesson, file in sorted(files.items()):
-        # a notebook's report also depends on these
-        cells = [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
-        not_graded = () if file.problem else file.others
-        beside = [len(file.beside)] if file.beside else []
-        lessons.append(
-            [lesson, file.text, _pathless(file), file.line, *cells, *not_graded, *beside]
-        )
-    return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
+    return _hash(
+        _as_read(lesson, file) + ([file.path, *file.others, *file.beside] if file.ignored else [])
+        for lesson, file in sorted(files.items())
+    )
+
+
+def handed_in_digest(files: dict[str, LessonFile]) -> str:
+    """Return the SHA-256 (hex) of what was handed in, whichever names of files are accepted."""
+    return _hash(
+        [lesson, *file.content] if file.content else _as_read(lesson, file)
+        for lesson, file in sorted(files.items())
+    )
+
+
+def _hash(lessons: Iterable[list[object]]) -> str:
+    return hashlib.sha256(json.dumps(list(lessons)).encode()).hexdigest()
+
+
+def _as_read(lesson: str, file: LessonFile) -> list[object]:
+    # a notebook's report also depends on these
+    cells = [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
+    not_graded = () if file.problem else file.others
+    beside = [len(file.beside)] if file.beside else []
+    return [lesson, file.text, _pathless(file), file.line, *cells, *not_graded, *beside]
 
 
 def _pathless(file: LessonFile) -> str | None:

@@ -181,14 +181,19 @@ def marks_in(
 def targets_in(
     sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest, possible: PointsPossible
 ) -> list[Target]:
-    """Return the columns that the request names, or else those titled like a lesson.
+    """Return the columns that the request names, or else those titled like a lesson, or else the
+    one titled like the assignment, for the total.
 
     Raise UsageError if there is no such column, or if Canvas would not import it.
     """
     wanted = columns_asked(sheet, columns, request) or columns_of_lessons(sheet, columns)
+    ours = columns_by_title(sheet).get(request.assignment.casefold(), [])
+    if not wanted and len(ours) == 1:
+        wanted = {ours[0]: None}
     if not wanted:
+        which = f"the name {request.assignment!r} alone, or" if request.assignment else "the name"
         raise UsageError(
-            f"{sheet.path}:1: no assignment has the name of a lesson. Name the column for the total"
+            f"{sheet.path}:1: no assignment has {which} of a lesson. Name the column for the total"
             f" with --column: {assignments_in(sheet)}"
         )
     targets = []

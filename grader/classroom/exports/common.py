@@ -42,6 +42,7 @@ class ExportRequest:
     the template's maximum, else the course's points. With
     ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
     students may see hidden checks. ``forgotten`` are the names of students who are left out.
+    ``assignment`` is its name, if it has one.
     """
 
     template: Path | None = None
@@ -51,8 +52,10 @@ class ExportRequest:
     hidden_checks: str = "visible"
     section: str | None = None
     forgotten: tuple[str, ...] = ()
+    assignment: str = ""
 
 
+TEST_STUDENT = "this is a test student, who gets no mark"
 NAMED = 8
 """How many people one line names; the others are only counted."""
 PAGE = "report.html"
@@ -221,6 +224,8 @@ def reasons(entry: GradebookEntry) -> Iterator[str]:
 
 def remarks(entry: GradebookEntry) -> Iterator[str]:
     """Yield phrases about what the number alone does not show."""
+    if entry.is_test:
+        yield TEST_STUDENT
     if entry.missing:
         yield "nothing was handed in"
     if entry.problem:

@@ -109,7 +109,8 @@ def export(
                 )
                 yield ExportNote(text, person.label, important=True)
         if mark and where.feedback is not None:
-            comment = feedback(mark, columns, worth / full if full else 1.0)
+            by_hand = mark.nothing and total is None and sheet.value(person.row, where.grade)
+            comment = "" if by_hand else feedback(mark, columns, worth / full if full else 1.0)
             put_comment(sheet, person.row, where.feedback, comment)
         elif mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
@@ -164,9 +165,12 @@ OURS = re.compile(r"\s*<p>Grade: [^<]*</p>")
 
 
 def put_comment(sheet: Sheet, row: int, column: int, comment: str) -> None:
-    """Add a comment after what teachers wrote, in place of an earlier export's."""
-    there = OURS.sub("", sheet.value(row, column))
-    sheet.put(row, column, " ".join(filter(None, (there, f"<p>Grade: {comment}</p>"))))
+    """Add a comment after what teachers wrote, in place of an earlier export's; '' is none."""
+    there = sheet.value(row, column)
+    ours = f"<p>Grade: {comment}</p>" if comment else ""
+    text = " ".join(filter(None, (OURS.sub("", there), ours)))
+    if text != there:
+        sheet.put(row, column, text)
 
 
 def other_assignment(matched: MatchedMarks, roll: Roll) -> str:

@@ -18,6 +18,7 @@ from grader.classroom.gradebook.entry import GradebookEntry, students_from_json,
 from grader.classroom.gradebook.people import persons, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
+from grader.core.report import LessonStatus, Report
 from grader.core.sqlite import transaction
 from grader.core.text import now
 
@@ -339,11 +340,27 @@ def changed_checks(
     query = "SELECT check_id, outcome FROM results WHERE grading = ? ORDER BY check_id"
     before: dict[str, str] = dict(book.db.execute(query, [old["grading"]]))
     after: dict[str, str] = dict(book.db.execute(query, [new["grading"]]))
+    for outcomes, state, others in ((before, old, after), (after, new, before)):
+        left = {check for check in others if check not in outcomes}
+        absent = not_handed_in(book, state["grading"]) if left else ()
+        outcomes |= {check: NOT_HANDED_IN for check in left if check.partition(".")[0] in absent}
     return tuple(
         (check, before.get(check), after.get(check))
         for check in before | after
         if before.get(check) != after.get(check)
     )
+
+
+NOT_HANDED_IN = "not_handed_in"
+"""What stands for the outcome of a check of a lesson without a file."""
+
+
+def not_handed_in(book: Gradebook, grading: int) -> set[str]:
+    """Return the lessons of which there was no file in a grading, and none that may be it."""
+    text = book.value("SELECT report FROM gradings WHERE id = ?", grading)
+    lessons = Report.from_json(json.loads(text)).lessons
+    missing = (one for one in lessons if one.status is LessonStatus.MISSING)
+    return {one.id for one in missing if one.file is None and not one.beside}
 
 
 def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:

@@ -374,6 +374,12 @@ STEPS = (
     CREATE INDEX places_of_a_person ON places (assignment, person);
     ALTER TABLE exports ADD COLUMN place INTEGER NOT NULL DEFAULT 0; -- the newest one then
     """,
+    """
+    ALTER TABLE attempts ADD COLUMN handed TEXT NOT NULL DEFAULT ''; -- the digest of its files,
+                                             -- whichever names are accepted; '' is not known
+    ALTER TABLE gradings ADD COLUMN near_names INTEGER; -- whether such names were accepted; NULL
+                                             -- is not known
+    """,
 )
 
 

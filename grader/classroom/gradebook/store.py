@@ -18,7 +18,7 @@ import re
 import secrets
 import shlex
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -306,7 +306,7 @@ class Gradebook:
             others = [
                 name
                 for name, those in lines.items()
-                if any(one.name == called and one.ids and one.ids not in ids for one in those)
+                if any(is_called(one, called) and one.ids not in (*ids, {}) for one in those)
             ]
             if others and ids:
                 raise UsageError(
@@ -315,6 +315,13 @@ class Gradebook:
                 )
             return self.entry(called)
         return self.entry(only_line(lines, called) or called)
+
+    def call_of(self, entry: GradebookEntry) -> str:
+        """Return what ``entry_of`` finds an entry by: its name, or an id of its student."""
+        try:
+            return self.entry_of(entry.name).name
+        except UsageError:
+            return min(entry.students[0].ids.values())
 
     def _entry(self, row: dict[str, Any]) -> GradebookEntry:
         people = students_from_json(row["students"])
@@ -526,6 +533,14 @@ class Gradebook:
         )
         return {lesson for (lesson,) in self.db.execute(query, [self.assignment])}
 
+    def came_as(self) -> set[str]:
+        """Return the names that submissions had in downloads."""
+        query = (
+            "SELECT DISTINCT t.came_as FROM attempts t JOIN submissions s ON s.id = t.submission"
+            " WHERE s.assignment = ?"
+        )
+        return {name for (name,) in self.db.execute(query, [self.assignment])}
+
     def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
         """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
         yield from self.db.execute(
@@ -661,6 +676,21 @@ class Gradebook:
         query = "SELECT a.newest < b.newest FROM runs a, runs b WHERE a.id = ? AND b.id = ?"
         return bool(self.value(query, run, other))
 
+    def later_by(self, number_of: Callable[[str], int], run: int) -> set[int]:
+        """Return the runs that found later attempts of the same people, and no earlier ones, than a
+        run: by the numbers that a system gave to uploads, because a folder may have lost its times.
+        """
+        query = (
+            "SELECT o.run, o.came_as, t.came_as FROM attempts t JOIN attempts o ON o.came_under ="
+            " t.came_under AND o.run != t.run WHERE t.run = ?"
+        )
+        is_later: dict[int, set[bool]] = {}
+        for other, theirs, ours in self.db.execute(query, [run]).fetchall():
+            numbers = number_of(theirs), number_of(ours)
+            if all(numbers) and numbers[0] != numbers[1]:
+                is_later.setdefault(other, set()).add(numbers[0] > numbers[1])
+        return {other for other, signs in is_later.items() if signs == {True}}
+
     def rank_before(self, run: int, later: Iterable[int]) -> list[str]:
         """Count a run's download as older than those of other runs; return the submissions of which
         another attempt counts by that.
@@ -686,18 +716,20 @@ class Gradebook:
             self.change("attempts", seen.id, {"run": run})
 
     def seen(
-        self, one: Submission, key: GradingKey, files: Mapping[str, str]
+        self, one: Submission, key: GradingKey, files: Mapping[str, LessonFile]
     ) -> SeenAttempt | None:
         """Return the attempt that these files are; None if they are new.
 
-        The files of one submission are the same attempt each time they come, unless the download
-        says that they were handed in at another time. ``files`` are the lessons' texts: if other
+        The files of one submission are the same attempt each time they come, whichever names are
+        accepted, unless the download says that they were handed in at another time. If other
         lessons were graded before, those that both have are compared.
         """
+        texts = {lesson: file.text for lesson, file in files.items()}
+        unread = any(file.ignored for file in files.values())
         rows = self.rows(
-            "SELECT t.id, t.digest, t.handed_in, g.lessons, o.name, o.students FROM attempts t JOIN"
-            " submissions s ON s.id = t.came_under JOIN submissions o ON o.id = t.submission"
-            " LEFT JOIN gradings g ON g.id = t.grading"
+            "SELECT t.id, t.digest, t.handed, t.handed_in, g.lessons, o.name, o.students FROM"
+            " attempts t JOIN submissions s ON s.id = t.came_under JOIN submissions o ON o.id ="
+            " t.submission LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE s.assignment = ? AND s.name = ? AND t.digest != '' AND t.void = 0 ORDER BY"
             " t.id DESC",
             self.assignment,
@@ -706,12 +738,10 @@ class Gradebook:
         for row in rows:
             if one.handed_in and row["handed_in"] and one.handed_in != row["handed_in"]:
                 continue
-            same = row["digest"] == key.digest or (
-                row["lessons"] is not None
-                and row["lessons"] != key.lessons
-                and self._same_files(row["digest"], files)
-            )
-            if same:
+            same = row["digest"] == key.digest and not (unread and row["handed"])
+            same = same or row["handed"] == one.handed
+            other_lessons = row["lessons"] is not None and row["lessons"] != key.lessons
+            if same or (other_lessons and self._same_files(row["digest"], texts)):
                 return SeenAttempt(row["id"], row["name"], students_from_json(row["students"]))
         return None
 
@@ -826,6 +856,7 @@ class Gradebook:
                     "seed": report.seed,
                     "faults": len(report.grader_faults),
                     "complete": int(not any(map(is_left_out, report.lessons))),
+                    "near_names": int(self.about("near_names")),
                     "score": report.score,
                     "made_at": now(),
                     "seconds": report.seconds,
@@ -879,6 +910,7 @@ class Gradebook:
             "came_under": submission,
             "run": run,
             "digest": digest,
+            "handed": one.handed,
             "gifts": json.dumps(one.gifts),
             "late": int(one.late),
         }
@@ -895,6 +927,7 @@ class Gradebook:
         """Store what a download says of an attempt, and what the roster says with it."""
         new = {
             **({"came_as": one.came_as} if one.came_as else {}),
+            **({"handed": one.handed} if one.handed else {}),
             **({"handed_in": one.handed_in, "late": int(one.late)} if one.handed_in else {}),
         }
         if new:
@@ -948,6 +981,8 @@ class Gradebook:
         )
         while row := self.row(query, attempt["came_under"], attempt["id"]):
             given = {*json.loads(attempt["gifts"])} - {*json.loads(row["gifts"])}
+            if not given and row["handed"] and attempt["handed"]:
+                return  # two attempts that are known as such
             same = self._same_but_for(self._lessons_given(given), attempt["digest"], row["digest"])
             if row["digest"] == attempt["digest"] or not same:
                 return
@@ -1032,8 +1067,19 @@ class Gradebook:
         return bool(number != row["attempt"])
 
     def settle_all(self) -> None:
-        """Choose the attempts that count again, by another policy or late rule."""
+        """Choose the attempts that count again, by another policy or late rule. If other names of
+        files are accepted now, judge each by its newest grading of then, if there is one.
+        """
         with transaction(self.db):
+            query = (
+                "SELECT t.id, n.id, n.digest FROM attempts t JOIN submissions s ON s.id ="
+                " t.submission JOIN gradings g ON g.id = t.grading JOIN gradings n ON n.attempt ="
+                " t.id AND n.near_names != g.near_names AND n.digest != g.digest AND n.lessons ="
+                " g.lessons AND n.faults = 0 JOIN assignments a ON a.id = s.assignment AND"
+                " a.near_names = n.near_names WHERE a.id = ? ORDER BY n.id"
+            )
+            for attempt, grading, digest in self.db.execute(query, [self.assignment]).fetchall():
+                self.change("attempts", attempt, {"grading": grading, "digest": digest})
             query = "SELECT id FROM submissions WHERE assignment = ? AND attempt IS NOT NULL"
             for (submission,) in self.db.execute(query, [self.assignment]).fetchall():
                 self.settle(submission)
@@ -1108,7 +1154,7 @@ class Gradebook:
             if not done.rowcount:
                 raise UsageError(
                     f"{name} has no comment {number}. To list the comments:"
-                    f" {command('comment', self.folder, name)}"
+                    f" {command('comment', self.folder, self.call_of(self.entry(name)))}"
                 )
 
 

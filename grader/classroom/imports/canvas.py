@@ -1,8 +1,9 @@
 """Canvas's download of an assignment: one flat folder; each file name contains the student.
 
 ``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_…``; text and
-links ``<name>_<user id>_text.html``, ``…_link.html``. A later attempt's file ends in ``-1``,
-``-2``, … (Source: lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
+links ``<name>_<user id>_text.html``, ``…_link.html``. A file that has the name of an earlier upload
+ends in ``-1``, ``-2``, …: of an earlier attempt, or of the same one. A zip has only the files of
+the last attempt. (Source: lib/content_zipper.rb and app/models/attachment.rb of canvas-lms.)
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    is_zip,
     names_a_lesson,
     together,
 )
@@ -41,6 +41,14 @@ class _Upload:
     late: bool
     attachment: int
     file: str
+
+
+def attachment_number(name: str) -> int:
+    """Return the number that Canvas gave to an upload, a higher one to each later; 0 if a file does
+    not have Canvas's name.
+    """
+    found = UPLOAD.fullmatch(name)
+    return int(found["attachment"]) if found else 0
 
 
 def _matching(level: Directory) -> int:
@@ -77,40 +85,28 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             kind = "text typed into Canvas" if found["kind"] == "text" else "a link"
             sorting.pass_over(entry, f"is {kind}, not a file. Ask for the file")
     for (_, person_id), uploads in people.items():
-        sorting.drafts.append(_draft(person_id, uploads, lessons.names, sorting))
+        sorting.drafts.append(_draft(person_id, uploads, lessons.names))
     return sorting
 
 
-def _draft(
-    person_id: str, uploads: list[_Upload], names: Mapping[str, str], sorting: SortedEntries
-) -> PendingSubmission:
-    """Return one person's uploads; of the same file the one with the highest attachment id."""
-    newest: dict[str, _Upload] = {}
-    files = {upload.file for upload in uploads}
-    newest_first = sorted(uploads, key=lambda upload: -upload.attachment)
-    for upload in newest_first:
-        file = _counts_as(upload.file, files, names)
-        if file in newest:
-            sorting.replaced.append(
-                (upload.entry.name, f"was replaced by {newest[file].entry.name}, which is newer")
-            )
-        elif file:
-            newest[file] = upload
+def _draft(person_id: str, uploads: list[_Upload], names: Mapping[str, str]) -> PendingSubmission:
+    """Return one person's uploads: all are of one attempt, as Canvas's zip has no others."""
+    newest = max(uploads, key=lambda upload: upload.attachment)
     return PendingSubmission(
-        (uploads[0].student,),
-        together([(upload.entry, file) for file, upload in newest.items()]),
+        (newest.student,),
+        together([(one.entry, _counts_as(one.file, names)) for one in uploads if one.file]),
         id=person_id,
         late=any(upload.late for upload in uploads),
-        came_as=newest_first[0].entry.name,
+        came_as=newest.entry.name,
     )
 
 
-def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """Return a file's name without ``-1``, ``-2``; of a zip, only if such a file exists."""
+def _counts_as(file: str, names: Mapping[str, str]) -> str:
+    """Return the name of a lesson's file without Canvas's ``-1``, ``-2``."""
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]
-    return first if names_a_lesson(first, names) or (is_zip(first) and first in others) else file
+    return first if names_a_lesson(first, names) else file
 
 
 LAYOUT = DownloadLayout(

@@ -176,16 +176,12 @@ def _named(
         )
         for name, draft in zip(names, drafts, strict=True)
     ]
-    passed_over, replaced = (
-        tuple((writable(name), writable(reason)) for name, reason in those)
-        for those in (found.passed_over, found.replaced)
-    )
+    passed_over = tuple((writable(name), writable(reason)) for name, reason in found.passed_over)
     notes = [*found.notes, *_twice(handed)]
     return ClassImport(
         layout,
         tuple(sorted(handed, key=lambda one: one.name)),
         passed_over,
-        replaced,
         tuple(map(writable, notes)),
     )
 

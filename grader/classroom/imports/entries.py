@@ -57,7 +57,8 @@ class Submission:
     ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
     ``handed_in`` is the time (ISO 8601 in UTC) if the download has it. ``came_as`` is the name of
     the folder or first file in the download, which the other system needs to accept feedback.
-    ``gifts`` are the paths of files that a person gave to it.
+    ``gifts`` are the paths of files that a person gave to it. ``handed`` is the digest of what was
+    handed in, once it was read.
     """
 
     name: str
@@ -67,21 +68,20 @@ class Submission:
     handed_in: str | None = None
     came_as: str = ""
     gifts: tuple[str, ...] = ()
+    handed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassImport:
     """A class: its layout, its submissions by name, and ignored entries with the reason.
 
-    ``replaced`` are attempts that a later one replaced, with the one that counts now. ``notes`` are
-    for the instructor: a person in two submissions, two people with the same name, a wrapping
-    folder.
+    ``notes`` are for the instructor: a person in two submissions, two people with the same name, a
+    wrapping folder.
     """
 
     layout: str
     handed: tuple[Submission, ...]
     passed_over: tuple[tuple[str, str], ...] = ()
-    replaced: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -119,11 +119,10 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout read it: submissions, ignored and replaced entries, notes."""
+    """A class as a layout read it: submissions, ignored entries, notes."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
-    replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def pass_over(self, entry: Entry, reason: str) -> None:

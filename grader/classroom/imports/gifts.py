@@ -106,20 +106,24 @@ def with_gifts(
     )
 
 
+def named_after(lesson: str, file: FileEntry) -> FileEntry:
+    """Return a file under the name of a lesson's script or notebook."""
+    return replace(file, named=lesson + (SUFFIX if SUFFIX in file.name else ".py"))
+
+
 def _reader(read: Read, given: Sequence[tuple[Gift, FileEntry]], decode: Decode) -> Read:
     """Return a function that reads a submission's own files and those given to it."""
 
     def both(lessons: Iterable[str]) -> dict[str, LessonFile]:
         wanted = list(lessons)
-        entries = [
-            replace(file, named=gift.lesson + (SUFFIX if SUFFIX in file.name else ".py"))
-            for gift, file in given
-            if gift.lesson in wanted
-        ]
+        entries = [named_after(gift.lesson, file) for gift, file in given if gift.lesson in wanted]
         own: dict[str, LessonFile] = {}
         with contextlib.suppress(SubmissionError):  # the other files may be all there is
             own = read(wanted)
-        given_files = read_files(entries, wanted, decode=decode) if entries else {}
+        given_files = {
+            id: replace(file, ignored=file.problem is not None)
+            for id, file in read_files(entries, wanted, decode=decode).items()
+        }
         proper = {id: file for id, file in own.items() if file.problem is None and not file.ignored}
         return own | given_files | proper
 

@@ -107,8 +107,8 @@ def library() -> Any:
         import copydetect
     except ImportError:
         raise UsageError(
-            "Comparing code takes copydetect, which is not installed. Get it: pip install"
-            " 'gradlings[similar]'"
+            "Comparing code takes copydetect, which is not installed. Get it, in your clone: pip"
+            " install '.[similar]'"
         ) from None
     return copydetect
 

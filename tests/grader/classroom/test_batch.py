@@ -286,15 +286,18 @@ def test_files_that_were_not_graded_are_named_wherever_one_looks(batch: SmallBat
     assert batch.rows()["erin"]["score"] == "10.0"
 
 
-def test_what_was_handed_in_again_is_a_line_and_no_list(batch: SmallBatch) -> None:
-    (batch.folder / "canvas").mkdir()
-    for name in ("doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "roe_2_6_tiny.py", "roe_2_8_tiny-1.py"):
-        (batch.folder / "canvas" / name).write_text(RIGHT)
-    batch(place=batch.folder / "canvas")
-    said = batch.printed()
-    assert "not graded because a newer version exists: 2 files, such as doe_1_5_tiny.py\n" in said
-    assert "ignored" not in said
-    assert "doe_1_9_tiny-1.py, which is newer" in (batch.out / "class.html").read_text("utf-8")
+def test_two_canvas_files_of_one_attempt_that_differ_have_no_mark(batch: SmallBatch) -> None:
+    place = batch.folder / "canvas"
+    place.mkdir()
+    texts = {"doe_1_5_tiny.py": RIGHT, "doe_1_9_tiny-1.py": WRONG}
+    for name, text in {**texts, "roe_2_6_tiny.py": RIGHT, "roe_2_8_tiny-1.py": RIGHT}.items():
+        (place / name).write_text(text)
+    batch(place=place)
+    said, rows = batch.printed(), batch.rows()
+    assert "newer" not in said
+    assert "flagged, for a person to check: doe" in said
+    assert {name: row["score"] for name, row in rows.items()} == {"doe": "", "roe": "10.0"}
+    assert "doe_1_5_tiny.py and doe_1_9_tiny-1.py may both be" in rows["doe"]["remarks"]
 
 
 def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(

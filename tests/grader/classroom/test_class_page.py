@@ -46,6 +46,14 @@ def test_what_was_passed_over_is_listed_with_its_reason() -> None:
     assert '<p class="empty">Nothing.</p>' not in page
 
 
+def test_names_with_commas_are_separated_by_semicolons() -> None:
+    people = [
+        GradebookEntry(name, (StudentIdentity(name),), missing=True)
+        for name in ("Hoffmann, Lena", "Wang, Fang")
+    ]
+    assert page_of(*people).count("Hoffmann, Lena; Wang, Fang") == 2
+
+
 def test_a_group_of_wrong_answers_shows_the_wrong_expression() -> None:
     wrong = WrongExpression(3, 8, 3, 13, "x + 1", "return x + 1")
     check = make_check(SLOPES.checks[1], Outcome.FAILED, signature="s", wrong_expression=wrong)

@@ -332,4 +332,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "45519f654df9",
         "084004d7dd67",
         "b25d392eb606",
+        "9a91a031b930",
     ]

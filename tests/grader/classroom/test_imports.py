@@ -388,25 +388,26 @@ def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> No
     assert one.students == (StudentIdentity("anon_Zq81x", {"canvas_anonymous_id": "Zq81x"}),)
 
 
-def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_path: Path) -> None:
-    old, middle, new = "doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "doe_1_20_tiny-2.py"
-    found = class_in(tmp_path, **{old: "old\n", new: "new\n", middle: "middle\n"})
-    assert read(found) == {"doe": {"tiny": "new\n"}}
-    reason = f"was replaced by {new}, which is newer"
-    assert dict(found.replaced) == {old: reason, middle: reason}
-    assert found.passed_over == ()
+def test_two_files_of_one_attempt_are_not_ordered_by_their_numbers(tmp_path: Path) -> None:
+    """Canvas's zip has no earlier attempts: the files with -1 and -2 are of this one, too."""
+    first, other, last = "doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "doe_1_20_tiny-2.py"
+    found = class_in(tmp_path, "roe_2_6_tiny-2.py", **{first: "1\n", other: "1\r\n", last: "2\n"})
+    differ = f"{last} and {first} may both be this lesson, and they differ, so neither was graded"
+    said = read(found)
+    assert said["doe"]["tiny"].startswith(f"[{differ}")
+    assert said["roe"] == {"tiny": "x = 1\n"}
+    (tmp_path / last).write_text("1\n")
+    assert read(find(tmp_path))["doe"] == {"tiny": "1\n"}
 
 
-def test_of_a_zip_handed_in_again_the_newest_counts(tmp_path: Path) -> None:
-    """Two zips that are two parts are both read."""
-    archive(tmp_path / "doe_1_5_work.zip", {"tiny.py": "old\n"})
-    archive(tmp_path / "doe_1_6_work-1.zip", {"tiny.py": "new\n"})
+def test_two_zips_of_one_attempt_are_both_read(tmp_path: Path) -> None:
+    archive(tmp_path / "doe_1_5_work.zip", {"tiny.py": "1\n"})
+    archive(tmp_path / "doe_1_6_work-1.zip", {"tiny.py": "2\n", "small.py": "2\n"})
     archive(tmp_path / "roe_2_7_part-1.zip", {"tiny.py": "1\n"})
     archive(tmp_path / "roe_2_8_part-2.zip", {"small.py": "2\n"})
-    assert read(find(tmp_path)) == {
-        "doe": {"tiny": "new\n"},
-        "roe": {"tiny": "1\n", "small": "2\n"},
-    }
+    said = read(find(tmp_path))
+    assert "doe_1_5_work.zip/tiny.py and doe_1_6_work-1.zip/tiny.py" in said["doe"].pop("tiny")
+    assert said == {"doe": {"small": "2\n"}, "roe": {"tiny": "1\n", "small": "2\n"}}
 
 
 # ------------------------------------------------------------------------------------------- moodle
@@ -773,13 +774,11 @@ def test_the_lesson_s_own_name_comes_before_others_which_are_said(
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_two_files_of_one_lesson_are_not_guessed_between(layout: str, tmp_path: Path) -> None:
     """However deep they are. Equal ones are one; the other lessons are graded."""
-    twice = {"tiny.ipynb" if layout == "canvas" else "week5/tiny.py": "x = 2\n"}
+    twice = {"tiny-1.py" if layout == "canvas" else "week5/tiny.py": "x = 2\n"}
     students: Students = {
         "alice": {"tiny.py": "x = 1\n", "small.py": "b = 2\n", **twice},
-        "bob": {"tiny.py": "x = 2\n", "small.py": "b = 2\n"},
+        "bob": {"tiny.py": "x = 2\n", "small.py": "b = 2\n", **twice},
     }
-    if layout != "canvas":
-        students["bob"] |= twice
     alice, bob = (one.read(LESSONS) for one in find(write_class(layout, tmp_path, students)).handed)
     assert alice["tiny"].ignored
     assert alice["tiny"].problem is not None

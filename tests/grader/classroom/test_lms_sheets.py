@@ -335,6 +335,17 @@ def test_moodle_gets_grade_and_feedback(moodle: Fill) -> None:
     )
 
 
+def test_a_grade_that_was_typed_for_who_handed_in_nothing_gets_no_comment(moodle: Fill) -> None:
+    """An earlier export's comment goes; without a grade there is one."""
+    nothing = GradebookEntry("bob", BOB.students, missing=True)
+    assert moodle(MOODLE, (nothing,))[0] == MOODLE
+    ours = '"<p>Fine.</p> <p>Grade: nothing was handed in</p>"'
+    text, _ = moodle(MOODLE.replace('"<p>Fine.</p>"', ours), (nothing,))
+    assert text == MOODLE.replace('"<p>Fine.</p>"', "<p>Fine.</p>")
+    text, _ = moodle(MOODLE.replace("3.00,20.00", ",20.00"), (nothing,))
+    assert "<p>Fine.</p> <p>Grade: nothing was handed in</p>" in text
+
+
 def test_moodle_keeps_every_byte_that_is_not_ours(moodle: Fill) -> None:
     """This covers headers, dates, quotes, and existing feedback."""
     text, _ = moodle(MOODLE, (BOB,))

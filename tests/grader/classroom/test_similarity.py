@@ -268,7 +268,7 @@ def test_pieces_never_overlap_and_stay_within_the_text() -> None:
 
 def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "copydetect", None)
-    with pytest.raises(UsageError, match=r"pip install 'gradlings\[similar\]'"):
+    with pytest.raises(UsageError, match=r"in your clone: pip install '\.\[similar\]'"):
         similar_pairs("cube", [Text("a", ADA)], "", [], 0.6)
 
 

@@ -39,8 +39,9 @@ def recorded(*task: Any, name: str) -> Report:
     """Replace grading: each file says its points."""
     _, _, _, files, _ = task
     if files["tiny"].ignored:
-        left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file="Tiny.py")
-        flag = "tiny: Tiny.py was not graded"
+        path = files["tiny"].path
+        left_out = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10, file=path)
+        flag = f"tiny: {path} was not graded"
         return replace(make_report(name, [left_out]), flags=(flag,))
     text = files["tiny"].text
     points = float(text.split("POINTS = ")[1].split()[0]) if "POINTS = " in text else 10.0
@@ -360,7 +361,7 @@ def test_an_older_download_never_replaces_newer_attempts(
         assert book.entry("Ben").counts == 3
 
 
-@pytest.mark.parametrize("path", ["{}_{}1_77{}_tiny.py", "Week/{}_{}1/hand_in/tiny.py"])
+@pytest.mark.parametrize("path", ["{}_{}1_{}_tiny.py", "Week/{}_{}1/hand_in/tiny.py"])
 def test_an_older_download_in_a_folder_replaces_nothing_either(
     term: Term, capsys: pytest.CaptureFixture[str], path: str
 ) -> None:
@@ -369,7 +370,7 @@ def test_an_older_download_in_a_folder_replaces_nothing_either(
     def folder(name: str, earned: int, at: float) -> Path:
         place = term.folder / name
         for number, who in enumerate(("ada", "ben")):
-            file = place / path.format(who, number, earned)
+            file = place / path.format(who, number, int(1000 * at))
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(points(earned), "utf-8")
             os.utime(file, (at, at))
@@ -391,6 +392,25 @@ def test_an_older_download_in_a_folder_replaces_nothing_either(
     term.grade(later)
     term.grade(folder("newest", 6, time.time()))
     assert term.marks() == dict.fromkeys(names, 6.0)
+
+
+def test_canvas_s_numbers_order_folders_that_lost_their_times(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A download is older if what it has of somebody was uploaded before; the same file says
+    nothing.
+    """
+    old = {"ada_1_5_tiny.py": points(10), "ben_2_6_tiny.py": points(4)}
+    new = {"ada_1_9_tiny-1.py": points(3), "ben_2_6_tiny.py": points(4)}
+    term.grade(term.download("new", new, MONDAY))
+    for name in ("old", "again"):
+        capsys.readouterr()
+        term.grade(term.download(name, old, MONDAY + DAY))
+        assert term.marks() == {"ada": 3.0, "ben": 4.0}
+        assert ("older than another one" in capsys.readouterr().out) is (name == "old")
+    del new["ben_2_6_tiny.py"]
+    term.grade(term.download("last", new | {"ben_2_11_tiny-1.py": points(8)}, MONDAY + 2 * DAY))
+    assert term.marks() == {"ada": 3.0, "ben": 8.0}
 
 
 def test_a_time_that_only_the_newer_attempt_has_keeps_the_order_of_both(term: Term) -> None:

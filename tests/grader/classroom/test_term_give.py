@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -46,6 +47,25 @@ def test_a_file_is_given_by_any_path_that_is_shown(term: Term, layout: str, unpa
         term.run("give", term.out, "ada_tiny.py", "Ada", "--sandbox", "off")
 
 
+def test_a_path_is_that_of_the_present_download(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only a file that is not graded is another one, or only its name in the download."""
+    roster = term.roster("Student,ID,SIS Login ID,Section\nAda,1,ada,\nBen,2,ben,\n")
+    names = ("ada_1_5_tiny_2.py", "ada_1_9_tiny_2-1.py", "ada_1_12_tiny_2-2.py")
+    for at, (name, earned) in enumerate(zip(names, (8, 6, 6), strict=True)):
+        paths = {name: points(earned), f"ben_2_{at}_tiny.py": points(10)}
+        capsys.readouterr()
+        term.grade(term.download(f"d{at}", paths, MONDAY + at * DAY), roster=roster)
+        assert f"ignored: ada/{name} was not graded" in capsys.readouterr().out
+        assert name in term.run("show", term.out, "Ada")
+        assert f"{name} was not graded" in (term.out / "results.json").read_text("utf-8")
+    with Gradebook.open(term.out) as book:
+        assert [one.came_as for one in book.entry("ada").attempts] == [names[0], names[2]]
+    term.run("give", term.out, f"ada/{names[2]}", "Ada", "--sandbox", "off")
+    assert set(term.marks().values()) == {6.0, 10.0}
+
+
 def test_whether_somebody_has_a_file_is_seen_in_the_download(term: Term) -> None:
     """Who has one is given none; once it is removed there, no run has to come before."""
     paths = {"Ada/tiny.py": points(3), "Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
@@ -58,3 +78,31 @@ def test_whether_somebody_has_a_file_is_seen_in_the_download(term: Term) -> None
     term.download("a", {**paths, "Ada/old.txt": ""}, MONDAY + DAY)
     term.run(*words)
     assert term.marks() == {"Ada": 4.5, "Ben": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("tiny.rar", "Rar!\0", "is an archive, so it was not given. Unpack it"),
+        ("work.zip", "PK", "is an archive, so it was not given. Unpack it"),
+        ("tiny.doc", "a\0", "holds a NUL byte, so it is not Python text"),
+        ("tiny.ipynb.txt", "{", "is not JSON"),
+        ("tiny.txt", "", "tiny.txt is empty"),
+    ],
+)
+def test_a_file_without_text_is_not_given(term: Term, name: str, text: str, why: str) -> None:
+    paths = {"Ada/tiny.py": points(3), "Ben/notes.txt": points(9), f"Ben/{name}": text}
+    term.grade(term.download("a", paths))
+    before = term.marks()
+    words = ("give", term.out, f"Ben/{name}", "Ben", "--lesson", "tiny", "--sandbox", "off")
+    with pytest.raises(UsageError, match=re.escape(why)):
+        term.run(*words)
+    assert term.marks() == before == {"Ada": 3.0, "Ben": None}
+
+
+def test_a_given_file_without_text_in_a_later_download_is_no_mark(term: Term) -> None:
+    paths = {"Ada/tiny.py": points(3), "Ben/notes.txt": points(9)}
+    term.grade(term.download("a", paths))
+    term.run("give", term.out, "Ben/notes.txt", "Ben", "--sandbox", "off")
+    term.grade(term.download("b", {**paths, "Ben/notes.txt": "a\0"}, MONDAY + DAY))
+    assert term.marks() == {"Ada": 3.0, "Ben": None}

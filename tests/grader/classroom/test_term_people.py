@@ -112,12 +112,17 @@ def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term)
         term.run("show", term.out, "Ada Lee", "Week 2")
 
 
-def test_what_changed_before_the_first_export_is_said_to_be_unknown(term: Term) -> None:
-    place = term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)})
-    term.grade(place)
-    assert "never exported; --since" in term.run("changes", term.out)
+def test_before_the_first_export_changes_are_those_since_the_first_grading(term: Term) -> None:
+    handed = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)}
+    term.grade(term.download("a", handed))
+    nothing = "never exported, and no mark changed since it was first graded"
+    assert nothing in term.run("changes", term.out)
+    term.grade(term.download("b", handed | {"Ada/tiny.py": points(9)}, MONDAY + DAY))
+    said = term.run("changes", term.out)
+    assert "Ada         8    9" in said
+    assert nothing not in said
     term.run("export", term.out, "--to", "csv")
-    assert "never exported" not in term.run("changes", term.out)
+    assert "no mark changed since the last export" in term.run("changes", term.out)
 
 
 def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(term: Term) -> None:
@@ -147,14 +152,15 @@ def test_the_course_is_remembered(term: Term, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("grader.cli.batch.course", course)
     monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
     place = term.download("a", {"Ada/tiny.py": points(8)})
-    for words in (("--course", clone), (), ("--course", term.folder), ()):
+    named = (("--course", clone), (), ("--course", term.folder), (), ("--course", "none"), ())
+    for words in named:
         out = ("--out", term.out, "--sandbox", "off")
         with pytest.raises(SystemExit, match="0"):
             cli(["batch", str(place), *map(str, out), *map(str, words)], standalone_mode=False)
-    assert asked == [clone, clone, term.folder, term.folder]
+    assert asked == [clone, clone, term.folder, term.folder, None, None]
     monkeypatch.setattr("grader.cli.batch.remembered", lambda one: replace(one, course_root=clone))
     clone.rmdir()
-    with pytest.raises(UsageError, match=r"graded with the course in .*clone, which is not there"):
+    with pytest.raises(UsageError, match=r"graded with the course in .*clone, .*--course none"):
         remembered_course(BatchOptions(place, term.out))
 
 

@@ -104,6 +104,47 @@ def test_a_name_that_is_accepted_later_leaves_the_time(term: Term) -> None:
         assert term.marks() == {"Ada": 4.0 if accepted else None, "Ben": 10.0}
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_attempt_is_judged_by_the_names_that_are_accepted_now(term: Term, layout: str) -> None:
+    """Each hand-in is one attempt, however often it was read, and whatever was accepted then. A
+    time is that of one of them.
+    """
+    roster: Path | None = listed(term, Ada=f"{ON_TIME},", Ben=",")
+    paths = [
+        files(layout, {"Ada": {"ada_tiny.py": points(earned)}, "Ben": {"tiny.py": points(10)}})
+        for earned in (8, 9)
+    ]
+    older = term.download("a", paths[0])
+    newer = term.download("b", paths[1], MONDAY + DAY)
+    for accepted, place, mark, attempts in (
+        (True, newer, 9.0, [9.0]),
+        (False, newer, None, [None]),
+        (True, older, 9.0, [8.0, 9.0]),
+        (False, older, None, [None, None]),
+        (True, newer, 9.0, [8.0, 9.0]),
+    ):
+        term.grade(place, accept_near_names=accepted, roster=roster)
+        roster = None
+        assert mark_of(term, "Ada") == mark
+        with Gradebook.open(term.out) as book:
+            found = book.entry_of("Ada").attempts
+        assert [one.score for one in found] == attempts
+        assert [one.handed_in is not None for one in found].count(True) == 1
+
+
+def test_a_file_that_was_not_read_is_not_another_one_of_its_name(term: Term) -> None:
+    first, second = ({"Ada/ada_tiny.py": points(earned)} for earned in (8, 9))
+    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
+    newer = term.download("b", second, morning + DAY)
+    term.grade(newer, roster=listed(term, Ada=f"{LATE},"), accept_near_names=False, **DUE)
+    term.grade(term.download("a", first, morning), accept_near_names=True)
+    with Gradebook.open(term.out) as book:
+        times = [one.handed_in for one in book.entry("Ada").attempts]
+    assert times == [None, "2026-03-02T10:00:00+00:00"]
+    term.grade(newer)
+    assert term.marks() == {"Ada": 4.5}
+
+
 # ----------------------------------------------------------------------------------- times in zips
 
 

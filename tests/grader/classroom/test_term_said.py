@@ -1,0 +1,119 @@
+"""What the commands say of a term is enough to act on: who, which file, which assignment, why."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories.gradebook import make_report
+
+from grader.classroom.gradebook.store import Gradebook
+from grader.core.errors import UsageError
+from grader.core.report import LessonResult, LessonStatus, Report
+from grader.course.course import Course
+
+from .test_term import DAY, MONDAY, NoHost, Term, moodle, points, recorded
+
+SHEET = "Student,ID,SIS User ID,SIS Login ID,Section,{}\n    Points Possible,,,,,10\nAda,1,,,,\n"
+MARA = 'Student,ID,SIS Login ID,Section\n"De Luca, Mara",4,m1,\n"Deluca, Mara",5,m2,\n'
+
+
+def report_of(*task: Any, name: str) -> Report:
+    """Replace grading; a file may stand for none."""
+    if "NO FILE" not in task[3]["tiny"].text:
+        return recorded(*task, name=name)
+    return make_report(name, [LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10)])
+
+
+@pytest.fixture
+def term(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Term:
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", report_of)
+    monkeypatch.setattr("grader.cli.batch.course", lambda root: small_course)
+    monkeypatch.setattr("grader.cli.batch.own_host", NoHost)
+    return Term(tmp_path, small_course)
+
+
+def test_a_download_of_a_known_assignment_is_named_with_it(term: Term) -> None:
+    """Whether it is the graded file itself, or a newer one with some of its entries."""
+    people = {"Ada Lovelace": 8, "Ben Ito": 5}
+    first = term.download("w1", moodle(100, people))
+    term.grade(first, assignment="Week 1")
+    term.grade(term.download("w2", moodle(500, people)), assignment="Week 2")
+    newer = term.download("w1-again", moodle(100, people | {"Cy Young": 3}, "new"), MONDAY + DAY)
+    for place in (first, newer):
+        with pytest.raises(UsageError, match=r"seems to be of Week 1: --assignment 'Week 1'"):
+            term.grade(place, assignment="Week 2")
+
+
+def test_the_table_of_a_term_is_there_from_the_first_assignment_on(term: Term) -> None:
+    term.grade(term.download("w1", {"Ada/tiny.py": points(8)}), assignment="Week 1")
+    assert "term.csv" in term.run("export", term.out, "--to", "csv")
+    with (term.out / "term.csv").open(encoding="utf-8-sig") as file:
+        assert [row["total"] for row in csv.DictReader(file)] == ["80.0"]
+
+
+@pytest.mark.parametrize("title", ["week 1 (90101)", "Tiny (7)"])
+def test_canvas_s_column_with_the_assignment_s_name_gets_the_total(term: Term, title: str) -> None:
+    roster = term.roster(SHEET.format(title))
+    term.grade(term.download("w1", {"Ada/tiny.py": points(8)}), assignment="Week 1", roster=roster)
+    term.run("export", term.out / "Week 1", "--to", "canvas", "--template", roster)
+    assert (term.out / "Week 1" / "canvas.csv").read_text("utf-8").endswith("Ada,1,,,,8\n")
+    roster = term.roster(SHEET.format("Week 2 (90102)"))
+    with pytest.raises(UsageError, match=r"no assignment has the name 'Week 1' alone, or of a les"):
+        term.run("export", term.out / "Week 1", "--to", "canvas", "--template", roster)
+
+
+def test_a_submission_s_name_that_fits_two_people_is_refused(term: Term) -> None:
+    """Who was changed is said with ids, and the commands that are printed work."""
+    place = term.download("w1", {"delucamara_5_9_tiny.py": points(8)})
+    term.grade(place, roster=term.roster(MARA))
+    with Gradebook.open(term.out) as book:
+        (name,) = book.names()
+    change = ("--points", "+3", "--reason", "why")
+    with pytest.raises(UsageError, match="Name the student by an id: 5"):
+        term.run("adjust", term.out, name, *change)
+    said = term.run("adjust", term.out, "5", *change)
+    assert said.splitlines()[2].startswith("Deluca, Mara (canvas_id 5, ")
+    assert term.marks()[name] == 11.0
+    assert f"adjust {term.out} 5 --undo" in said
+    assert "11 → 8" in term.run("adjust", term.out, "5", "--undo")
+
+
+def test_late_without_a_time_is_shown(term: Term) -> None:
+    term.grade(term.download("w1", {"ada_LATE_1_5_tiny.py": points(8)}))
+    assert "counts (last); late" in term.run("show", term.out, "ada")
+
+
+def test_a_test_student_has_no_mark_and_a_reason(term: Term) -> None:
+    roster = 'Student,ID,SIS User ID,SIS Login ID,Section\nAda,1,s,a,\n"Student, Test",2,,x,\n'
+    files = {"ada_1_5_tiny.py": points(8), "studenttest_2_6_tiny.py": points(7)}
+    for week in ("Week 1", "Week 2"):
+        term.grade(term.download(week, files), roster=term.roster(roster), assignment=week)
+    out, reason = term.out / "Week 1", "this is a test student, who gets no mark"
+    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
+        said = {row["students"]: (row["score"], row["remarks"]) for row in csv.DictReader(file)}
+    assert said == {"Ada": ("8.0", ""), "Student, Test": ("", reason)}
+    shown = term.run("show", out, "2")
+    assert f": no mark\n{reason}" in shown
+    assert "none" in term.run("show", term.out, "2")
+
+
+def test_the_first_attempt_that_counts_is_the_first_with_a_verdict(term: Term) -> None:
+    """What attempts came as is below the table, so that it fits 80 columns."""
+    term.grade(term.download("a", {"ada_1_5_tiny.rar": "Rar!"}), attempts="first")
+    newer = f"ada_1_9_{'long' * 12}_tiny.py"
+    term.grade(term.download("b", {newer: points(8)}, MONDAY + DAY), accept_near_names=True)
+    term.grade(term.download("c", {"ada_1_12_tiny.py": points(9)}, MONDAY + 2 * DAY))
+    shown = term.run("show", term.out, "ada").splitlines()
+    assert [line for line in shown if "counts (first with a verdict)" in line]
+    assert f"attempt 2 came as {newer}" in shown
+    assert term.marks() == {"ada": 8.0}
+
+
+def test_a_lesson_that_is_left_out_later_is_said_to_be_not_handed_in(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(10)}))
+    term.grade(term.download("b", {"Ada/tiny.py": "# NO FILE"}, MONDAY + DAY))
+    said = " ".join(term.run("changes", term.out).split())
+    assert "tiny.double passed → not handed in" in said
