@@ -47,16 +47,19 @@ Rule = Callable[["Failure", Student], Facts | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated."""
+    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated. A
+    student's bundle has no reference, but it has the lesson's stub.
+    """
 
     check: str
     about: str
     reference: Student
     draw: RandomInputs
     call: LastCall | None = None
+    stub: Source = Source("", "")
 
     @classmethod
-    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
+    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
         return cls(
             **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
@@ -64,6 +67,7 @@ class Failure(CheckVerdict):
             reference=reference,
             draw=RandomInputs(check.seed),
             call=check.traffic.last_call,
+            stub=stub,
         )
 
     def raised(self, *fragments: str) -> bool:

@@ -107,6 +107,69 @@ def common_compared_not_assigned(failure: Failure, student: Student) -> Facts | 
     return None
 
 
+def common_misspelt_once(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that Python suggests the misspelt name: the file writes to it and never reads it,
+    and the missing name is one of the stub, or is used more often.
+    """
+    found = unread_suggestion(failure, student)
+    if found is None:
+        return None
+    missing, (name, lines) = found["name"], (found["near"], found["lines"])
+    asked = stub_words(failure.stub)
+    if missing in asked or (name not in asked and found["reads"] > len(lines)):
+        return {"name": name, "near": missing, "line": lines[0]}
+    return None
+
+
+def common_misspelt_somewhere(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that Python's suggestion is as likely to be misspelt as the missing name."""
+    found = unread_suggestion(failure, student)
+    known = stub_words(failure.stub) if found else frozenset()
+    if found is None or found["near"] in known or found["reads"] < len(found["lines"]):
+        return None
+    return {"name": found["name"], "near": found["near"]}
+
+
+def unread_suggestion(failure: Failure, student: Student) -> Facts | None:
+    """Return the missing name, the one that Python suggests, the ``lines`` in which the file writes
+    to the latter, and how often it ``reads`` the former; None if it reads the latter.
+    """
+    found = groups_in_error(failure, MISSPELT)
+    if found is None:
+        return None
+    of_object = failure.raised("has no attribute")
+    writes: list[int] = []
+    reads = {found["name"]: 0, found["near"]: 0}
+    for node in student.source.nodes:
+        match node:
+            case ast.Attribute(attr=name, ctx=context) if of_object:
+                pass
+            case ast.Name(id=name, ctx=context) if not of_object:
+                pass
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                context = ast.Store()
+            case _:
+                continue
+        if name == found["near"] and isinstance(context, ast.Store):
+            writes.append(node.lineno)
+        elif name in reads:
+            reads[name] += 1
+    if not writes or reads[found["near"]]:
+        return None
+    return {**found, "lines": sorted(writes), "reads": reads[found["name"]]}
+
+
+def stub_words(source: Source) -> frozenset[str]:
+    """Return the names of a stub's definitions and parameters, and the words of its texts."""
+    words: set[str] = set()
+    for node in source.nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            words |= {node.name, *re.findall(r"\w+", ast.get_docstring(node) or "")}
+        elif isinstance(node, ast.arg):
+            words.add(node.arg)
+    return frozenset(words)
+
+
 def common_misspelt(failure: Failure, student: Student) -> Facts | None:
     """Recognize a name that Python, or a search in torch, finds to be almost another one."""
     found = groups_in_error(failure, MISSPELT)
@@ -142,7 +205,7 @@ def common_outside_of_class(failure: Failure, student: Student) -> Facts | None:
         node
         for node in nodes
         if isinstance(node, ast.FunctionDef) and id(node) not in members and found
-        if node.name == found["near"] and node.name not in failure.reference.source.definitions
+        if node.name == found["near"] and node.name not in failure.stub.definitions
     ]
     return {"method": outside[0].name, "line": outside[0].lineno} if outside else None
 
@@ -243,7 +306,7 @@ def common_other_parameters(failure: Failure, student: Student) -> Facts | None:
     the task's has parameters, and the student's has others.
     """
     found, error = groups_in_error(failure, CALL_OF), failure.error
-    mine, ours = (one.source.definitions.get(failure.about) for one in (student, failure.reference))
+    mine, ours = (one.definitions.get(failure.about) for one in (student.source, failure.stub))
     if not found or found["name"] != failure.about or (error and error.line is not None):
         return None
     if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):

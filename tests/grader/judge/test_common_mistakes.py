@@ -62,7 +62,13 @@ def named(
     reference: Any = SimpleNamespace(source=Source(solution, "f.py"), **(ours or {}))
     student.writing_allowed = reference.writing_allowed = contextlib.nullcontext
     known: dict[str, Any] = {"check": "test_f", "about": "f", "draw": None, "call": call}
-    known |= {"facts": facts or {}, "inputs": inputs or {}, "error": error, "reference": reference}
+    known |= {
+        "stub": Source(solution, "f.py"),
+        "facts": facts or {},
+        "inputs": inputs or {},
+        "error": error,
+        "reference": reference,
+    }
     failure = Failure(Outcome.FAILED, message, expected=expected, actual=actual, **known)
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
     assert trouble is None
@@ -274,6 +280,16 @@ class Exchanged(Multiplied):
         return Multiplied.forward(ctx, x, q)
 
 
+ONE_MISSPELT = """class f:
+    def __init__(self, data):
+        self.date = data
+    def g(self):
+        return self.data + self.data
+"""
+READ = ONE_MISSPELT.replace("self.data +", "self.date +")
+ATTRIBUTE = "AttributeError: 'f' object has no attribute 'data' (did you mean: 'date'?)"
+RECORDS = "def f(x):\n    recrods = {{}}\n    {}\n    return records\n"
+UNKNOWN = "NameError: name 'records' is not defined (did you mean: 'recrods'?)"
 BODY = "def f(x):\n    {}\n    return x\n"
 SAVING = "save_for_backward can only save variables, but argument 0 is of type list"
 SAID = [
@@ -289,6 +305,11 @@ SAID = [
         None,
         "",
     ),
+    (ONE_MISSPELT, ATTRIBUTE, "common_misspelt_once", "Line 3 writes date. Elsewhere it is data"),
+    (READ, ATTRIBUTE, "common_misspelt", "Did you mean date?"),
+    (RECORDS.format("records[0] = x"), UNKNOWN, "common_misspelt_once", "Line 2 writes recrods."),
+    (RECORDS.format("pass"), UNKNOWN, "common_misspelt_somewhere", "One of the two is misspelt."),
+    (RECORDS.format("recrods[0] = x"), UNKNOWN, "common_misspelt", "Did you mean recrods?"),
     (BODY.format("breakpoint()"), "SystemExit: 1", "common_debugger", "Delete the call."),
     (BODY.format("breakpoint(); exit()"), "SystemExit: 1", "common_exit", ""),
     (BODY.format("exit()"), "SystemExit: 1", "common_exit", ""),
@@ -316,6 +337,16 @@ def test_what_is_raised_and_the_line(source: str, raised: str, name: str | None,
     found, words = named(error=StudentCodeError(kind, message, line=2), source=source)
     assert found == name
     assert says in words
+
+
+def test_a_name_of_the_stub_is_not_the_misspelt_one() -> None:
+    source = "class f:\n    def ReLU(self):\n        pass\n"
+    error = StudentCodeError(
+        "AttributeError", "'f' object has no attribute 'relu' (did you mean: 'ReLU'?)"
+    )
+    found, words = named(error=error, source=source, solution=source.replace("ReLU", "relu"))
+    assert (found, "Write relu in line 2, too." in words) == ("common_misspelt_once", True)
+    assert named(error=error, source=source, solution=source)[0] == "common_misspelt"
 
 
 @pytest.mark.parametrize("line", [None, 4])
