@@ -57,6 +57,13 @@ SLIPS = {
         "Did you mean grad_output?",
         "return grad_ouput",
     ),
+    "parameter that is misspelt in the definition": Slip(
+        "grad_output: Tensor",
+        "grad_ouput: Tensor",
+        "Elsewhere it is grad_output. Write grad_output in line",
+        "def backward(ctx, grad_ouput",
+        never="Did you mean",
+    ),
     "backward of a Function": Slip(
         "def backward(",
         "def backwards(",
@@ -276,6 +283,9 @@ SLIPS = {
     ),
     "colon": Slip(DEFINITION, DEFINITION.replace(":\n", "\n"), "A colon is missing", "def sigmoid"),
     "bracket": Slip(VALUE, VALUE.replace("))", ")"), "is never closed", "y = 1 / (1"),
+    "spaces and a tab": Slip(
+        VALUE, f"    \t{VALUE.lstrip()}", "indented with tabs", "y = 1 /", never="save_for"
+    ),
     "tab": Slip(VALUE, "\t" + VALUE.lstrip(), "indented with tabs", "y = 1 /"),
 }
 
