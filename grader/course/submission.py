@@ -270,7 +270,7 @@ def read_submission(
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        entries = list(folder_files(place, most=MAX_MEMBERS))
+        entries = _without_solutions(list(folder_files(place, most=MAX_MEMBERS)))
         found = _chosen((entry.within(below) for entry in entries), names)
         meant = _to_rename(place, entries, names, found, below)
         return _in_folders_of(place, entries, names, below) | meant | found
@@ -288,7 +288,18 @@ def read_submission(
     if not place.name.lower().endswith(ZIP_SUFFIX) and not zipfile.is_zipfile(place):
         raise misnamed(str(place), names)
     with open_zip(place, str(place)) as archive:
-        return _chosen((entry.within(below) for entry in zip_files(archive)), names)
+        entries = _without_solutions(list(zip_files(archive)))
+        return _chosen((entry.within(below) for entry in entries), names)
+
+
+def _without_solutions(entries: list[FileEntry]) -> list[FileEntry]:
+    """Leave out the solutions of courses: they are nobody's work."""
+    mark = "exercises/course.toml"
+    courses = [
+        one.path.removesuffix(mark) for one in entries if f"/{one.path}".endswith(f"/{mark}")
+    ]
+    solutions = tuple(f"{course}solutions/" for course in courses)
+    return [one for one in entries if not one.path.startswith(solutions)]
 
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:

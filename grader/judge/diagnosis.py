@@ -55,8 +55,8 @@ class Failure(CheckVerdict):
     about: str
     reference: Student
     draw: RandomInputs
+    stub: Source
     call: LastCall | None = None
-    stub: Source = Source("", "")
 
     @classmethod
     def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
