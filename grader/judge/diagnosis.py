@@ -189,9 +189,15 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: Facts, tr: Catalogue) -> str:
-    """Translate a template and fill its ``{names}`` with facts (``show_fact``)."""
+    """Translate a template and fill its ``{names}`` with facts (``show_fact``). A sentence that is
+    filled in before a full stop loses its own.
+    """
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
-    return tr(template).format_map(shown)
+    translated = tr(template)
+    for name, value in shown.items():
+        if f"{{{name}}}." in translated and value.endswith(".") and not value.endswith(".."):
+            shown[name] = value[:-1]
+    return translated.format_map(shown)
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
