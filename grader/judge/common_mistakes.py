@@ -708,13 +708,7 @@ SEEN_IN_ERRORS = tuple(
 def explain_error(error: StudentCodeError, source: Source, tr: Catalogue) -> str | None:
     """Return what to do about an exception, also one from loading a file; None if not known."""
     failure = Failure(
-        Outcome.ERROR,
-        error=error,
-        check="",
-        about="",
-        reference=NOBODY,
-        draw=RandomInputs(0),
-        stub=NOBODY.source,
+        Outcome.ERROR, error=error, check="", about="", reference=NOBODY, draw=RandomInputs(0)
     )
     found, _ = diagnose(SEEN_IN_ERRORS, failure, cast(Student, SimpleNamespace(source=source)), tr)
     return found.evidence if found else None

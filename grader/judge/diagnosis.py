@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -55,8 +55,8 @@ class Failure(CheckVerdict):
     about: str
     reference: Student
     draw: RandomInputs
-    stub: Source
     call: LastCall | None = None
+    stub: Source = field(default_factory=lambda: Source("", ""))
 
     @classmethod
     def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:

@@ -76,7 +76,7 @@ def test_a_mistake_without_a_rule_is_recognized_by_its_patterns(tmp_path: Path) 
     assert [one.id for one in found] == ["by_rule", "by_pattern"]
     nothing: Any = None
     error = StudentCodeError("KeyError", "apple")
-    known = dict.fromkeys(("reference", "draw", "stub"), nothing) | {"check": "c", "about": "f"}
+    known = {"check": "c", "about": "f", "reference": nothing, "draw": nothing}
     failures = [Failure(Outcome.ERROR, error=one, **known) for one in (error, None)]
     assert [[one.rule(failure, nothing) for one in found if one.rule] for failure in failures] == [
         [None, {"key": "apple"}],
