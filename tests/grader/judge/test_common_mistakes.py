@@ -124,6 +124,14 @@ def test_values(actual: Any, expected: Any, name: str | None, says: str) -> None
     assert says in words
 
 
+def test_values_and_indices_that_are_returned() -> None:
+    source = "def f(x):\n    return torch.max(x, 0)\n"
+    found, words = named((WANTED, WANTED.long()), WANTED, source=source)
+    assert (found, "max returns a pair here" in words) == ("common_pair_returned", True)
+    assert named((WANTED, WANTED), WANTED, source=source)[0] is None
+    assert named((WANTED, WANTED.long()), WANTED)[0] is None
+
+
 def test_a_result_without_graph_is_right_otherwise_and_comes_from_a_call() -> None:
     """What a scenario measured has no graph in any case, and a rounded value is not right."""
     call = LastCall("g", (LEAF,), {}, True)
@@ -310,6 +318,127 @@ SAID = [
     (RECORDS.format("records[0] = x"), UNKNOWN, "common_misspelt_once", "Line 2 writes recrods."),
     (RECORDS.format("pass"), UNKNOWN, "common_misspelt_somewhere", "One of the two is misspelt."),
     (RECORDS.format("recrods[0] = x"), UNKNOWN, "common_misspelt", "Did you mean recrods?"),
+    (
+        "class f:\n    def exp() -> f:\n        pass\n",
+        "TypeError: f.exp() takes 0 positional arguments but 1 was given",
+        "common_self_missing",
+        "Line 2 defines exp(). Write exp(self).",
+    ),
+    (
+        "class f:\n    def exp(self):\n        pass\n",
+        "TypeError: f.exp() takes 1 positional argument but 2 were given",
+        "common_argument_count",
+        "",
+    ),
+    (
+        "def f(g):\n    return g.apply()\n",
+        "TypeError: Pair.forward() missing 2 required positional arguments: 'x' and 'y'",
+        "common_called_without_arguments",
+        "g.apply() passes no arguments",
+    ),
+    (
+        "def f(g):\n    return g(x.sum())\n",
+        "TypeError: g() missing 1 required positional argument: 'y'",
+        "common_argument_count",
+        "",
+    ),
+    (
+        "def f(y):\n    return x\n",
+        "NameError: name 'x' is not defined",
+        "common_parameter_renamed",
+        "Line 1 defines f(y), so x has no value in it. The stub has f(x).",
+    ),
+    (
+        "def f(x: Optional[int]):\n    pass\n\nfrom typing import Optional\n",
+        "NameError: name 'Optional' is not defined",
+        "common_defined_below",
+        "further down, in line 4.",
+    ),
+    (
+        "def f(x: Optional[int]):\n    pass\n",
+        "NameError: name 'Optional' is not defined",
+        "common_missing_import",
+        "from typing import Optional",
+    ),
+    (
+        BODY.format("x.is_leaf()"),
+        "TypeError: 'bool' object is not callable",
+        "common_attribute_called",
+        "is_leaf is an attribute",
+    ),
+    (
+        BODY.format("x.grad()"),
+        "TypeError: 'NoneType' object is not callable",
+        "common_attribute_called",
+        "grad is an attribute",
+    ),
+    (
+        BODY.format("x = 2(x)"),
+        "TypeError: 'int' object is not callable",
+        "common_not_callable",
+        "For a product, write *.",
+    ),
+    (
+        "class f:\n    def __int__(self, x):\n        pass\n",
+        "TypeError: f() takes no arguments",
+        "common_special_method",
+        "looks for __init__ in the class f, and it is not there. __int__ in this line is misspelt.",
+    ),
+    (
+        "class f:\n    x: float\n",
+        "TypeError: f() takes no arguments",
+        "common_special_method",
+        "or write @dataclass above the class.",
+    ),
+    (
+        "class f:\n    def __add__(self, x):\n        pass\n",
+        "TypeError: unsupported operand type(s) for +: 'int' and 'f'",
+        "common_special_method",
+        "Python looks for __radd__ in the class f, and it is not there. Define it in the class.",
+    ),
+    (
+        "class f:\n    def __raad__(self, x):\n        pass\n",
+        "TypeError: unsupported operand type(s) for +: 'int' and 'f'",
+        "common_special_method",
+        "__raad__ in this line is misspelt.",
+    ),
+    (
+        "class f:\n    def __add__(self, x):\n        return NotImplemented\n",
+        "TypeError: unsupported operand type(s) for +: 'f' and 'int'",
+        None,
+        "",
+    ),
+    (
+        "class f:\n    def g(self):\n        pass\n",
+        "TypeError: bad operand type for unary -: 'f'",
+        "common_special_method",
+        "__neg__",
+    ),
+    (
+        ONE_MISSPELT,
+        "AttributeError: 'int' object has no attribute 'date'",
+        "common_number_not_wrapped",
+        "This line needs date, which a f has and a plain int does not.",
+    ),
+    (ONE_MISSPELT, "AttributeError: 'int' object has no attribute 'gone'", None, ""),
+    (
+        BODY.format("with torch.no_grad: pass"),
+        "TypeError: 'type' object does not support the context manager protocol",
+        "common_with_not_called",
+        "with torch.no_grad():",
+    ),
+    (
+        BODY.format("yield"),
+        "TypeError: 'generator' object does not support the context manager protocol",
+        "common_generator_in_with",
+        "Write @contextmanager",
+    ),
+    (
+        "class f:\n    def forward(ctx, x): pass\n    def setup_context(ctx, i, o): pass\n",
+        "TypeError: missing a required argument: 'x'",
+        "common_ctx_beside_setup",
+        "Line 2 defines forward(ctx, x). Write forward(x)",
+    ),
     (BODY.format("breakpoint()"), "SystemExit: 1", "common_debugger", "Delete the call."),
     (BODY.format("breakpoint(); exit()"), "SystemExit: 1", "common_exit", ""),
     (BODY.format("exit()"), "SystemExit: 1", "common_exit", ""),
