@@ -242,7 +242,7 @@ def grade_class(
     """Grade a class, or ``only`` one submission of it, and report it; return ENGINE_FAULT if the
     grader was at fault.
     """
-    from grader.classroom.batch import finish
+    from grader.classroom.batch import drop_page, finish
     from grader.classroom.gradebook.by_hand import gifts
     from grader.classroom.gradebook.marks import begin_marks, note_told
     from grader.classroom.gradebook.people import enrol, entries_of
@@ -271,6 +271,8 @@ def grade_class(
             remember(book, wanted, plan, late_rule, found.layout)
             guessed = found.layout == "plain" and wanted.layout is None
             enrolled = enrol(book, found, roster, guessed=guessed)
+            for name in enrolled.changed:
+                drop_page(book, name)
             students = dict(entries_of(book))
             found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
             handed = {one.name for one in found.handed}
@@ -283,7 +285,7 @@ def grade_class(
                 found = replace(found, handed=chosen)
             tally = grade_found(console, book, wanted, plan, found, make_host)
             changes: list[MarkChange] = []
-            topics = finish(book, set(), changes.extend)
+            topics = finish(book, {*enrolled.changed}, changes.extend)
             Summary(make_console(), book).show(tally, plan, handed, changes, topics)
             note_told(book)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK

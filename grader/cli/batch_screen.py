@@ -286,7 +286,7 @@ def show_changes(console: Console, changes: Sequence[MarkChange]) -> None:
     table = plain_table("submission", "old", "new", "why")
     for change in changes[:LISTED]:
         why = "; ".join(filter(None, [change.cause, ", ".join(changed_checks(change))]))
-        table.add_row(clean(change.name), mark_text(change.old), mark_text(change.new), why)
+        table.add_row(clean(change.called), mark_text(change.old), mark_text(change.new), why)
     console.print(table)
     many, marks = len(changes), sum(change.old != change.new for change in changes)
     shown = f"; the first {LISTED} are shown" if many > LISTED else ""

@@ -28,6 +28,7 @@ from grader.cli.workspace import (
     Learner,
     fresh,
     in_language,
+    readme_beside,
     readme_name,
     readme_path,
     show_end,
@@ -135,13 +136,13 @@ def show_next(learner: Learner, console: Console) -> None:
         text = tr(message, file=lesson.filename, command=learner.command(reset))
         console.print(Text(f"  {text}", "yellow"))
         return
-    readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
-    reads = [f"grade read {lesson.id}", readme] if (learner.folder / readme).exists() else []
+    readme, write = readme_beside(learner, lesson, file), learner.shown(file.path)
+    reads = [f"grade read {lesson.id}", readme] if readme else []
     if learner.has_keys:
-        rows = [(tr("read"), path) for path in reads[1:]] + [(tr("write"), file.path)]
+        rows = [(tr("read"), path) for path in reads[1:]] + [(tr("write"), write)]
     else:
         rows = [(tr("read") if one is reads[0] else "", one) for one in reads]
-        rows += [(tr("write"), file.path), (tr("grade"), f"grade {lesson.id}")]
+        rows += [(tr("write"), write), (tr("grade"), f"grade {lesson.id}")]
         if IN_NOTEBOOK not in os.environ:
             rows.append((tr("at every save"), f"grade watch {lesson.id}"))
         rows.append((tr("a nudge"), f"grade hint {lesson.id}"))

@@ -113,7 +113,7 @@ def wrong_folder(place: Path) -> UsageError | None:
     if not place.is_dir() or find_workspace(place) is not None:
         return None
     courses = courses_at(place)
-    above = [place, *courses]
+    above = {place, *courses, *(course.parent for course in courses if course != place)}
     found = {
         path.parent.relative_to(place) for one in above for path in one.glob(f"*/{PROGRESS_FILE}")
     }
@@ -126,15 +126,16 @@ def wrong_folder(place: Path) -> UsageError | None:
         return None
     if courses[0] == place:
         return UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
-    stubs = shlex.quote(f"{courses[0].name}/exercises")
-    return UsageError(
-        BESIDE, folder=courses[0].name, grade=f"grade --in {stubs}", init="grade init my-work"
-    )
+    folder = courses[0].relative_to(place).as_posix()
+    stubs = shlex.quote(f"{folder}/exercises")
+    return UsageError(BESIDE, folder=folder, grade=f"grade --in {stubs}", init="grade init my-work")
 
 
 def courses_at(place: Path) -> list[Path]:
-    """Return the courses in a folder: itself and its subfolders, without those it can't read."""
-    marks = ("exercises/course.toml", "*/exercises/course.toml")
+    """Return the courses in a folder: itself, its subfolders and theirs, without those it can't
+    read.
+    """
+    marks = ("exercises/course.toml", "*/exercises/course.toml", "*/*/exercises/course.toml")
     folders = [found.parents[1] for mark in marks for found in sorted(place.glob(mark))]
     return [folder for folder in folders if (folder / "solutions").is_dir()]
 

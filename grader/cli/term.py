@@ -19,7 +19,7 @@ from grader.classroom.batch import changing, waiting_for
 from grader.classroom.exports.common import TEST_STUDENT
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
-from grader.classroom.gradebook.marks import MarkChange, changes_since, is_exported
+from grader.classroom.gradebook.marks import MarkChange, changes_since, history_of, is_exported
 from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
 from grader.classroom.gradebook.store import Gradebook, is_called, was_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
@@ -195,7 +195,7 @@ def said_of(check: CheckResult, titles: dict[str, str]) -> str:
 
 def show_history(console: Console, book: Gradebook, entry: GradebookEntry) -> None:
     """Print every mark that the submission has had, if there were several."""
-    rows = book.history(entry.name)
+    rows = history_of(book, entry)
     if len(rows) < 2:
         return
     table = plain_table("since", "mark", "why")
@@ -373,13 +373,17 @@ def list_people(out: Path, called: str | None) -> None:
     with Gradebook.open(out, any_of=True) as book:
         known = known_people(book)
     table = plain_table("name", "ids", "section", "")
-    shown = 0
-    for one in known.lines.values():
-        if called is None or is_called(one, called) or was_called(one, called):
-            shown += 1
+    meant = dict.fromkeys(
+        one.person
+        for one in known.lines.values()
+        if called is None or is_called(one, called) or was_called(one, called)
+    )
+    for person in meant:  # under another name, too
+        if person is not None:
+            one = known.lines[known.own_lines[person]]
             ids = ", ".join(f"{kind} {value}" for kind, value in one.ids.items())
             where = "" if one.person in known.listed or not known.listed else "not on the roster"
             table.add_row(clean(one.name), clean(ids), clean(one.details.get("section", "")), where)
     console = make_console()
     console.print(table)
-    say(counted(shown, "person").replace("persons", "people"))
+    say(counted(len(meant), "person").replace("persons", "people"))

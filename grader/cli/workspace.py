@@ -25,7 +25,7 @@ from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.files import PACKAGE
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue, wanted_language
-from grader.core.report import LessonResult, LessonStatus, Report
+from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import now
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_mistakes
@@ -221,6 +221,18 @@ def readme_path(learner: Learner, lesson: Lesson) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def readme_beside(learner: Learner, lesson: Lesson, file: LessonFile) -> str | None:
+    """Return the lesson's README in the learner's folder, as seen from the current one. A work
+    folder's own README is about no lesson.
+    """
+    beside = Path(file.path).parent
+    for folder in (Path(lesson.id), beside):
+        path = learner.folder / folder / readme_name(learner.folder / folder, learner.tr.lang)
+        if path.is_file() and not (learner.keeps and folder == Path()):
+            return learner.shown((folder / path.name).as_posix())
+    return None
+
+
 TASKS_FILE = ".vscode/tasks.json"
 
 
@@ -320,6 +332,12 @@ class Learner:
             return self.tr("q, then {command}", command=typed)
         return self.tr("the key {key}", key=key)
 
+    def shown(self, path: str) -> str:
+        """Return a path in the folder as seen from the current one."""
+        with contextlib.suppress(ValueError):  # Windows: it is on another drive
+            return Path(os.path.relpath(self.folder / path)).as_posix()
+        return str(self.folder / path)
+
     def words(self, lesson: Lesson) -> Catalogue:
         return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
 
@@ -350,7 +368,8 @@ def record(
         for result in report.lessons:
             mine = progress.of(result.id).graded(result, at)
             if mine.attempts:
-                mine = replace(mine, graded_file=digests.get(result.id))
+                judged = not any(one.outcome is Outcome.GRADER_ERROR for one in result.checks)
+                mine = replace(mine, graded_file=digests.get(result.id) if judged else None)
             progress = progress.having(result.id, mine)
         begun = [one.id for one in report.lessons if one.status in BEGUN]
         return replace(progress, latest=tuple(begun)) if begun else progress
@@ -367,6 +386,11 @@ def record(
         return graded(before)
     show_completed(learner, before, after, report, console)
     show_unchanged(learner, before, report, digests, console)
+    for result in report.lessons:
+        if result.status is LessonStatus.MISSING and not result.file:
+            file, reset = f"{result.id}.py", learner.command(f"grade reset {result.id}")
+            message = learner.tr("{file} is not here. Get it: {command}", file=file, command=reset)
+            console.print(Text(message, "dim"))
     return after
 
 
@@ -416,14 +440,15 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
         return
     tr, following = learner.tr, next_lesson(learner.course, progress)
     graded = [learner.course.lesson(result.id) for result in report.lessons]
-    if following in graded:
+    file = learner.files(*graded).get(graded[0].id) if len(graded) == 1 else None
+    readme = readme_beside(learner, graded[0], file) if file else None
+    if following in graded or (file and not readme):
+        how = "grade next" if following in graded else f"grade read {graded[0].id}"
         message = "Nothing is written yet. How to begin: {command}"
-        console.print(Text(tr(message, command=learner.command("grade next")), "dim"))
-    elif len(graded) == 1 and (file := learner.files(*graded).get(graded[0].id)):
-        beside = Path(file.path).parent
-        readme = (beside / readme_name(learner.folder / beside, tr.lang)).as_posix()
+        console.print(Text(tr(message, command=learner.command(how)), "dim"))
+    elif file:
         message = "Nothing is written yet. Read {readme}, then write {file}"
-        console.print(Text(tr(message, readme=readme, file=file.path), "dim"))
+        console.print(Text(tr(message, readme=readme, file=learner.shown(file.path)), "dim"))
 
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:

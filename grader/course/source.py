@@ -105,7 +105,7 @@ class Source:
         """The line of a syntax error, and its column in that line's text without indentation."""
         error = self.syntax_error
         line, column = (error.lineno, error.offset) if error else (None, None)
-        if not line or not column or line > len(self.lines):
+        if not line or not column or line > len(self.lines) or isinstance(error, TabError):
             return None
         whole = self.lines[line - 1]
         indentation = len(whole) - len(whole.lstrip())
@@ -147,6 +147,14 @@ class Source:
     def line(self, number: int | None) -> str:
         """Return a line's text without indentation; empty if there is no such line."""
         return self.lines[number - 1].strip() if number and 0 < number <= len(self.lines) else ""
+
+    def with_tab(self, number: int) -> int:
+        """Return the last line up to this one that is indented with a tab; if none is, this one."""
+        for above in range(min(number, len(self.lines)), 0, -1):
+            line = self.lines[above - 1]
+            if "\t" in line[: len(line) - len(line.lstrip())]:
+                return above
+        return number
 
     def shown(self, number: int | None) -> str | None:
         """Return as much of a line as a report shows; None if there is nothing."""

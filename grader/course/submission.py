@@ -104,6 +104,8 @@ UNREADABLE = (
     "{path} can't be read: check its permissions, that it is not a link to elsewhere, and that it"
     " is neither damaged nor encrypted"
 )
+EMPTY = "{path} is empty. To start again from the stub: {command}"
+ONLY_COMMENTS = "{path} has no code, only comments. To start again from the stub: {command}"
 ENCODINGS = frozenset(
     """
     utf-8 utf-8-sig ascii iso8859-1 iso8859-15 cp1250 cp1251 cp1252 koi8-r
@@ -150,8 +152,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     if not notebook and len(data) > MAX_FILE_BYTES:
         return wrong(TOO_LARGE, {"kilobytes": str(MAX_FILE_BYTES >> 10)})
     if not data.removeprefix(codecs.BOM_UTF8).strip():
-        message = "{path} is empty. To start again from the stub: {command}"
-        return wrong(message, {"command": f"grade reset {lesson}"})
+        return wrong(EMPTY, {"command": f"grade reset {lesson}"})
     if notebook:
         return _from_notebook(lesson, path, lambda: read_notebook(lesson, path, data))
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -185,7 +186,15 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         message = "{place} is not UTF-8 text ({reason}). Save it as UTF-8"
         facts = {"place": f"{path}:{line}", "reason": str(error)}
         return wrong(message, facts, line=line)
-    return LessonFile(lesson, path, text)
+    return _with_code(LessonFile(lesson, path, text))
+
+
+def _with_code(file: LessonFile) -> LessonFile:
+    """Return a file, or the problem of one in which every line is a comment or blank."""
+    if any(line.strip() and not line.lstrip().startswith("#") for line in file.text.split("\n")):
+        return file
+    facts = {"command": f"grade reset {file.lesson}"}
+    return LessonFile.wrong(file.lesson, file.path, ONLY_COMMENTS, facts)
 
 
 def _declared_encoding(data: bytes) -> tuple[str, int]:
@@ -213,7 +222,8 @@ def _from_notebook(lesson: str, path: str, read: Callable[[], Notebook]) -> Less
         notebook = read()
     except SubmissionError as error:
         return LessonFile.wrong(lesson, path, error.template, error.facts)
-    return LessonFile(lesson, path, notebook.text, cells=notebook.cells, left_out=notebook.left_out)
+    file = LessonFile(lesson, path, notebook.text, cells=notebook.cells, left_out=notebook.left_out)
+    return _with_code(file)
 
 
 def _is_cp949(data: bytes) -> bool:
@@ -262,7 +272,7 @@ def read_submission(
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        entries = list(folder_files(place, most=MAX_MEMBERS))
+        entries = _without_solutions(list(folder_files(place, most=MAX_MEMBERS)))
         found = _chosen((entry.within(below) for entry in entries), names)
         meant = _to_rename(place, entries, names, found, below)
         return _in_folders_of(place, entries, names, below) | meant | found
@@ -280,7 +290,18 @@ def read_submission(
     if not place.name.lower().endswith(ZIP_SUFFIX) and not zipfile.is_zipfile(place):
         raise misnamed(str(place), names)
     with open_zip(place, str(place)) as archive:
-        return _chosen((entry.within(below) for entry in zip_files(archive)), names)
+        entries = _without_solutions(list(zip_files(archive)))
+        return _chosen((entry.within(below) for entry in entries), names)
+
+
+def _without_solutions(entries: list[FileEntry]) -> list[FileEntry]:
+    """Leave out the solutions of courses: they are nobody's work."""
+    mark = "exercises/course.toml"
+    courses = [
+        one.path.removesuffix(mark) for one in entries if f"/{one.path}".endswith(f"/{mark}")
+    ]
+    solutions = tuple(f"{course}solutions/" for course in courses)
+    return [one for one in entries if not one.path.startswith(solutions)]
 
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:

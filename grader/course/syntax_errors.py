@@ -16,6 +16,7 @@ from pathlib import Path
 from grader.core.files import read_toml
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import read
+from grader.course.source import Source
 
 MAX_LINE, MAX_MESSAGE = 400, 400
 """A longer line is not searched, and of a longer message only the beginning: the time that some
@@ -43,6 +44,13 @@ def sentence(kind: str, message: str, line: str, tr: Catalogue) -> str:
     known = explain(message, line)
     said = f"{kind}: {message}"
     return f"{tr(known.template, **known.facts)} ({said})" if known else said
+
+
+def line_of_error(source: Source, kind: str, line: int | None) -> int | None:
+    """Return the line that a syntax error means. A TabError names the line that does not fit the
+    one before it, and the tab may be in either.
+    """
+    return source.with_tab(line) if kind == "TabError" and line else line
 
 
 def explain(message: str, line: str) -> Phrase | None:

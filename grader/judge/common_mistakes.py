@@ -57,6 +57,8 @@ CAUSES_OF_NAN = (
 CAUSES_OF_INFINITY = (
     "Look for an exp or a product that overflows, a division by 0, or a logarithm of 0."
 )
+WITH_INDICES = ("max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin")
+"""Functions of torch that return values and indices, the first two if they get a dimension."""
 COPYING = ("reshape", "flatten", "contiguous")
 """Methods that copy a tensor only if its elements do not lie in order."""
 SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
@@ -220,6 +222,22 @@ def common_wrong_type(failure: Failure, student: Student) -> Facts | None:
     if not close(bare_numbers(actual), bare_numbers(expected)):
         return None
     return {"type": type(actual).__name__, "wanted": type(expected).__name__}
+
+
+def common_pair_returned(failure: Failure, student: Student) -> Facts | None:
+    """Recognize values and indices where a tensor is expected, if the file has one such call."""
+    both = failure.actual
+    if not isinstance(failure.expected, Tensor) or not isinstance(both, tuple) or len(both) != 2:
+        return None
+    if not isinstance(both[1], Tensor) or both[1].dtype != torch.int64:
+        return None
+    names = {
+        one.func.attr
+        for one in student.source.nodes
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+        if one.func.attr in WITH_INDICES and (one.keywords or one.args)
+    }
+    return {"name": names.pop()} if len(names) == 1 else None
 
 
 def bare_numbers(value: Any) -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -47,16 +47,19 @@ Rule = Callable[["Failure", Student], Facts | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated."""
+    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated. A
+    student's bundle has no reference, but it has the lesson's stub.
+    """
 
     check: str
     about: str
     reference: Student
     draw: RandomInputs
     call: LastCall | None = None
+    stub: Source = field(default_factory=lambda: Source("", ""))
 
     @classmethod
-    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
+    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
         return cls(
             **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
@@ -64,6 +67,7 @@ class Failure(CheckVerdict):
             reference=reference,
             draw=RandomInputs(check.seed),
             call=check.traffic.last_call,
+            stub=stub,
         )
 
     def raised(self, *fragments: str) -> bool:
@@ -185,9 +189,15 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: Facts, tr: Catalogue) -> str:
-    """Translate a template and fill its ``{names}`` with facts (``show_fact``)."""
+    """Translate a template and fill its ``{names}`` with facts (``show_fact``). A sentence that is
+    filled in before a full stop loses its own.
+    """
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
-    return tr(template).format_map(shown)
+    translated = tr(template)
+    for name, value in shown.items():
+        if f"{{{name}}}." in translated and value.endswith(".") and not value.endswith(".."):
+            shown[name] = value[:-1]
+    return translated.format_map(shown)
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:

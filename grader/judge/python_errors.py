@@ -15,7 +15,7 @@ from difflib import SequenceMatcher, get_close_matches
 import torch
 
 from grader.core.i18n import phrase
-from grader.course.source import Function, Source, arguments_of
+from grader.course.source import Function, Source, arguments_of, defined_names, imports_in
 from grader.judge.diagnosis import Failure, groups_in_error
 from grader.judge.exception_verdicts import Facts
 from grader.judge.remote.session import Student
@@ -47,6 +47,7 @@ NOT_SAVED = (
     r" is of type (?P<type>\w+)"
 )
 NO_MODULE = r"No module named '(?P<name>\w+)"
+TYPING = "Any Callable Dict Iterable Iterator List NamedTuple Optional Sequence Tuple Union"
 IMPORTS = {
     **dict.fromkeys(("copy", "functools", "itertools", "math", "operator", "random"), ""),
     **dict.fromkeys(("time", "torch", "typing", "warnings"), ""),
@@ -58,12 +59,45 @@ IMPORTS = {
     "Tensor": "from torch import Tensor",
     "autograd": "from torch import autograd",
     "Function": "from torch.autograd import Function",
+    "contextmanager": "from contextlib import contextmanager",
+    "dataclass": "from dataclasses import dataclass",
+    "partial": "from functools import partial",
+    "reduce": "from functools import reduce",
+    **{name: f"from typing import {name}" for name in TYPING.split()},
     "gradcheck": "from torch.autograd import gradcheck",
 }
 """What to write for names that are usually imported; empty: ``import`` and the name."""
 CONSTANTS = {"true": "True", "TRUE": "True", "false": "False", "FALSE": "False"} | dict.fromkeys(
     ("null", "NULL", "nil", "none", "NONE", "undefined"), "None"
 )
+ATTRIBUTES = frozenset(
+    """
+    T data device dtype grad grad_fn is_leaf layout mT ndim requires_grad retains_grad shape
+    needs_input_grad saved_tensors
+    """.split()
+)
+"""Attributes of tensors and of ctx that are not methods."""
+WITHOUT_SELF = (
+    r"(?P<cls>\w+)\.(?P<method>\w+)\(\) takes (?P<taken>\d+) positional arguments? but"
+    r" (?P<given>\d+) (?:was|were) given"
+)
+SETUP = "setup_context"
+NO_INIT = r"(?P<cls>\w+)\(\) takes no arguments"
+NO_OPERATOR = (
+    r"operand type\(s\) for (?P<op>[^:]+): '(?P<plain>int|float)' and '(?P<cls>\w+)'",
+    r"operand type\(s\) for (?P<op>[^:]+): '(?P<cls>\w+)' and '\w+'",
+    r"bad operand type for (?P<op>unary -): '(?P<cls>\w+)'",
+)
+OPERATORS = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "@": "matmul",
+    "** or pow()": "pow",
+    "unary -": "neg",
+}
+OR_DATACLASS = "Define it in the class, or write @dataclass above the class."
 OF_CTX = ("save_for_backward", "saved_tensors", "needs_input_grad", "mark_dirty")
 OTHERWISE = {"e": "math.e", "pi": "math.pi"} | {name: f"ctx.{name}" for name in OF_CTX}
 WORDS_OF_DEBUGGERS = ("breakpoint", "set_trace")
@@ -107,6 +141,69 @@ def common_compared_not_assigned(failure: Failure, student: Student) -> Facts | 
     return None
 
 
+def common_misspelt_once(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that Python suggests the misspelt name: the file writes to it and never reads it,
+    and the missing name is one of the stub, or is used more often.
+    """
+    found = unread_suggestion(failure, student)
+    if found is None:
+        return None
+    missing, (name, lines) = found["name"], (found["near"], found["lines"])
+    asked = stub_words(failure.stub)
+    if missing in asked or (name not in asked and found["reads"] > len(lines)):
+        return {"name": name, "near": missing, "line": lines[0]}
+    return None
+
+
+def common_misspelt_somewhere(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that Python's suggestion is as likely to be misspelt as the missing name."""
+    found = unread_suggestion(failure, student)
+    known = stub_words(failure.stub) if found else frozenset()
+    if found is None or found["near"] in known or found["reads"] < len(found["lines"]):
+        return None
+    return {"name": found["name"], "near": found["near"]}
+
+
+def unread_suggestion(failure: Failure, student: Student) -> Facts | None:
+    """Return the missing name, the one that Python suggests, the ``lines`` in which the file writes
+    to the latter, and how often it ``reads`` the former; None if it reads the latter.
+    """
+    found = groups_in_error(failure, MISSPELT)
+    if found is None:
+        return None
+    of_object = failure.raised("has no attribute")
+    writes: list[int] = []
+    reads = {found["name"]: 0, found["near"]: 0}
+    for node in student.source.nodes:
+        match node:
+            case ast.Attribute(attr=name, ctx=context) if of_object:
+                pass
+            case ast.Name(id=name, ctx=context) if not of_object:
+                pass
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                context = ast.Store()
+            case _:
+                continue
+        if name == found["near"] and isinstance(context, ast.Store):
+            writes.append(node.lineno)
+        elif name in reads:
+            reads[name] += 1
+    if not writes or reads[found["near"]]:
+        return None
+    return {**found, "lines": sorted(writes), "reads": reads[found["name"]]}
+
+
+def stub_words(source: Source) -> frozenset[str]:
+    """Return the names of a stub's definitions and parameters, and the words of its texts."""
+    words: set[str] = set()
+    for node in source.nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            words |= {node.name, *re.findall(r"\w+", ast.get_docstring(node) or "")}
+        elif isinstance(node, ast.arg):
+            words.add(node.arg)
+    return frozenset(words)
+
+
 def common_misspelt(failure: Failure, student: Student) -> Facts | None:
     """Recognize a name that Python, or a search in torch, finds to be almost another one."""
     found = groups_in_error(failure, MISSPELT)
@@ -142,7 +239,7 @@ def common_outside_of_class(failure: Failure, student: Student) -> Facts | None:
         node
         for node in nodes
         if isinstance(node, ast.FunctionDef) and id(node) not in members and found
-        if node.name == found["near"] and node.name not in failure.reference.source.definitions
+        if node.name == found["near"] and node.name not in failure.stub.definitions
     ]
     return {"method": outside[0].name, "line": outside[0].lineno} if outside else None
 
@@ -243,7 +340,7 @@ def common_other_parameters(failure: Failure, student: Student) -> Facts | None:
     the task's has parameters, and the student's has others.
     """
     found, error = groups_in_error(failure, CALL_OF), failure.error
-    mine, ours = (one.source.definitions.get(failure.about) for one in (student, failure.reference))
+    mine, ours = (one.definitions.get(failure.about) for one in (student.source, failure.stub))
     if not found or found["name"] != failure.about or (error and error.line is not None):
         return None
     if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
@@ -294,6 +391,158 @@ def common_other_case(failure: Failure, student: Student) -> Facts | None:
                 for other in student.source.definitions:
                     if other.lower() == name.lower() and other != name:
                         return {"name": name, "near": other, "method": attr}
+    return None
+
+
+def common_attribute_called(failure: Failure, student: Student) -> Facts | None:
+    """Recognize an attribute of a tensor or of ctx with parentheses behind it."""
+    if failure.error is None or not failure.raised("object is not callable"):
+        return None
+    names = {
+        one.func.attr
+        for one in calls_at(failure.error.line, student.source)
+        if isinstance(one.func, ast.Attribute) and one.func.attr in ATTRIBUTES
+    }
+    return {"name": names.pop()} if len(names) == 1 else None
+
+
+def calls_at(line: int | None, source: Source) -> list[ast.Call]:
+    """Return the calls that begin on a line."""
+    return [one for one in source.nodes if isinstance(one, ast.Call) and one.lineno == line]
+
+
+def common_called_without_arguments(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a call without arguments of something that needs some."""
+    found = groups_in_error(failure, [r"(?P<said>[\w.<>]+)\(\) missing \d+ required positional"])
+    parts = found["said"].split(".") if found else []
+    called = [*parts, "apply"] if "forward" in parts else parts
+    line = failure.error.line if failure.error else None
+    for one in calls_at(line, student.source) if found else ():
+        name = ast.unparse(one.func)
+        if not one.args and not one.keywords and name.rpartition(".")[2] in called:
+            return {"call": name}
+    return None
+
+
+def common_self_missing(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a method whose parameters leave out self."""
+    found = groups_in_error(failure, [WITHOUT_SELF])
+    if not found or int(found["given"]) != int(found["taken"]) + 1:
+        return None
+    method = method_of(student.source, found["cls"], found["method"])
+    if method is None or method.decorator_list or positional(method)[:1] in (["self"], ["ctx"]):
+        return None
+    wanted = copy.deepcopy(method)
+    wanted.args.args.insert(0, ast.arg("self"))
+    facts = {"method": method.name, "line": method.lineno, "given": signature(method)}
+    return {**facts, "wanted": signature(wanted)}
+
+
+def method_of(source: Source, cls: str, name: str) -> ast.FunctionDef | None:
+    """Return a method of a class at the top of a file."""
+    node = source.definitions.get(cls)
+    for one in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(one, ast.FunctionDef) and one.name == name:
+            return one
+    return None
+
+
+def common_parameter_renamed(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a name without a value that is a parameter in the stub, and none in the file."""
+    name, error = undefined(failure), failure.error
+    for node in student.source.tree.body if name and error else ():
+        for part in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if (
+                not isinstance(part, ast.FunctionDef)
+                or not error
+                or not is_inside(error.line, part)
+            ):
+                continue
+            asked: ast.AST | None = failure.stub.definitions.get(part.name)
+            if isinstance(node, ast.ClassDef):
+                asked = method_of(failure.stub, node.name, part.name)
+            if not isinstance(asked, ast.FunctionDef) or name not in positional(asked):
+                continue
+            if name not in positional(part):
+                facts = {"name": name, "line": part.lineno, "given": signature(part)}
+                return {**facts, "wanted": signature(asked)}
+    return None
+
+
+def common_defined_below(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a name that a later line at the top of the file defines."""
+    name, error = undefined(failure), failure.error
+    if name is None or error is None or error.line is None:
+        return None
+    for node in student.source.tree.body:
+        if node.lineno > error.line and name in {*defined_names(node), *imports_in([node])}:
+            return {"name": name, "line": node.lineno}
+    return None
+
+
+def common_special_method(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that a class lacks the method with which Python creates an object, or computes."""
+    found = groups_in_error(failure, [NO_INIT, *NO_OPERATOR])
+    name = OPERATORS.get(found.get("op", ""), "init") if found else ""
+    wanted = f"__{'r' * bool(found and found.get('plain'))}{name}__"
+    node = student.source.definitions.get(found["cls"]) if found else None
+    if not isinstance(node, ast.ClassDef) or node.bases:
+        return None
+    if method_of(student.source, node.name, wanted):
+        return None
+    facts = {"cls": node.name, "method": wanted}
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef) and is_misspelt(one.name, wanted):
+            advice = phrase("{near} in this line is misspelt.", near=one.name)
+            return {**facts, "advice": advice, "line": one.lineno}
+    fields = wanted == "__init__" and any(isinstance(one, ast.AnnAssign) for one in node.body)
+    advice = phrase(OR_DATACLASS if fields else "Define it in the class.")
+    return {**facts, "advice": advice, "line": node.lineno}
+
+
+def is_misspelt(name: str, wanted: str) -> bool:
+    """Return whether a method's name is almost that of a special method, and not another one's."""
+    if name.strip("_") == wanted.strip("_") or (name, wanted) == ("__int__", "__init__"):
+        return True
+    known = hasattr(torch.Tensor, name) or not name.startswith("_")
+    return not known and bool(get_close_matches(wanted, [name], cutoff=0.7))
+
+
+def common_number_not_wrapped(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a number where an object of one of the file's classes is needed."""
+    found = groups_in_error(
+        failure, [r"'(?P<type>int|float)' object has no attribute '(?P<name>\w+)'"]
+    )
+    for node in student.source.tree.body if found else ():
+        if found and isinstance(node, ast.ClassDef) and found["name"] in members(node):
+            return {**found, "cls": node.name}
+    return None
+
+
+def members(cls: ast.ClassDef) -> set[str]:
+    """Return the names of a class's methods and of the attributes that they give to self."""
+    names = {one.name for one in cls.body if isinstance(one, ast.FunctionDef)}
+    for node in ast.walk(cls):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                names.add(name)
+    return names
+
+
+def common_ctx_beside_setup(failure: Failure, student: Student) -> Facts | None:
+    """Recognize ctx in the forward of a class that also has setup_context."""
+    texts = ("missing a required argument", "positional argument")
+    if not any(failure.raised("TypeError", text) for text in texts):
+        return None
+    for node in student.source.tree.body:
+        if not isinstance(node, ast.ClassDef) or not method_of(student.source, node.name, SETUP):
+            continue
+        forward = method_of(student.source, node.name, "forward")
+        if forward and positional(forward)[:1] == ["ctx"]:
+            wanted = copy.deepcopy(forward)
+            del (wanted.args.posonlyargs or wanted.args.args)[0]
+            facts = {"line": forward.lineno, "given": signature(forward)}
+            return {**facts, "wanted": signature(wanted)}
     return None
 
 

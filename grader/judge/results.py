@@ -55,8 +55,8 @@ DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 class Results:
     """Makes the results of one lesson's checks."""
 
-    def __init__(self, lesson: Lesson, reference: Reference) -> None:
-        self.reference = reference
+    def __init__(self, lesson: Lesson, reference: Reference, stub: Source) -> None:
+        self.reference, self.stub = reference, stub
         self.hints = lesson.hints()
         self.hidden = frozenset(check_names(lesson.hidden_checks))
         self.asked = asked_by_check(lesson.contract)
@@ -132,7 +132,7 @@ class Results:
         """Return the mistake behind a failure, and the traceback of a rule that raised."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
-        failure = Failure.of(run.check, verdict, self.reference)
+        failure = Failure.of(run.check, verdict, self.reference, self.stub)
         trouble = None
         ways = (("engine", PARAMETERS), ("rule", self.mistakes), ("engine", COMMON))
         for way, mistakes in ways:

@@ -201,7 +201,7 @@ class Lines:
         self.indented(why, below=below)
 
     def show_check(self, check: CheckResult, note: str = "") -> None:
-        """Print a check's line, with a ``note`` after its title if there is room."""
+        """Print a check's line, with a ``note`` after its title, or below it without room."""
         bonus = " " + self.tr("bonus") if check.bonus else ""
         scored = f"{points(check.points)} / {points(check.max_points)}{bonus}"
         self.show_line(check.outcome, check.title, scored, note)
@@ -212,10 +212,12 @@ class Lines:
         line.add_column(ratio=1)
         line.add_column(justify="right")
         said = Text.assemble(title, (f"  {note}" if note else "", "dim"))
-        if said.cell_len + cell_len(scored) + len("  ✘   ") > self.console.width:
-            said = Text(title)
-        line.add_row(Text(outcome.mark, outcome.color), said, Text(scored, style="dim"))
+        no_room = said.cell_len + cell_len(scored) + len("  ✘   ") > self.console.width
+        shown = Text(title) if no_room else said
+        line.add_row(Text(outcome.mark, outcome.color), shown, Text(scored, style="dim"))
         self.console.print(line)
+        if note and no_room:
+            self.indented(Text(note, "dim"))
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
         """Yield the details of a failure: cause, line, expected value, figures."""
@@ -261,7 +263,8 @@ class Lines:
         if more == 1:  # it takes no more room than what would stand for it
             shown = lines
         rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 1 else ""
-        return "\n".join(line[:PRINTED_COLUMNS] for line in shown) + rest
+        cut = (line[:PRINTED_COLUMNS] + "…" * (len(line) > PRINTED_COLUMNS) for line in shown)
+        return "\n".join(cut) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         if check.outcome not in (Outcome.PASSED, Outcome.GRADER_ERROR):

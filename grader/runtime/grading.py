@@ -29,7 +29,7 @@ from grader.core.scoring import FULL_LESSON, lesson_score, lesson_status, report
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.source import MAX_LINE, Source
 from grader.course.submission import LessonFile
-from grader.course.syntax_errors import sentence
+from grader.course.syntax_errors import line_of_error, sentence
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import HostPool, map_unordered
 
@@ -144,8 +144,8 @@ def syntax_problem(file: LessonFile, tr: Catalogue) -> FileProblem | None:
     error = source.syntax_error
     if error is None:
         return None
-    kind, line = type(error).__name__, source.line(error.lineno)
-    return FileProblem(sentence(kind, str(error.msg), line, tr), error.lineno)
+    kind, line = type(error).__name__, line_of_error(source, type(error).__name__, error.lineno)
+    return FileProblem(sentence(kind, str(error.msg), source.line(line), tr), line)
 
 
 def unloadable(

@@ -23,7 +23,7 @@ from grader.classroom.gradebook.people import (
 )
 from grader.classroom.gradebook.store import Gradebook, only_line
 from grader.classroom.imports.gifts import Gift
-from grader.classroom.imports.names import name_list
+from grader.classroom.imports.names import letters, name_list
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 from grader.core.text import now
@@ -127,18 +127,23 @@ def rename(book: Gradebook, old: str, new: str, author: str) -> None:
 
 
 def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
-    """Make one line of two: what was handed in as the first is the second's."""
+    """Make one line of two: what was handed in as the first is the second's. Two lines of teams are
+    one team's, with the people of both.
+    """
     book = deed.book
     people, theirs = (students_from_json(one["students"]) for one in (gone, kept))
     listed = known_people(book).listed
-    moved_out = bool(persons(people) & listed) and bool(persons(theirs) & listed)
+    teams = all(
+        one["team"] is not None or len(json.loads(one["students"])) > 1 for one in (gone, kept)
+    )
+    moved_out = not teams and bool(persons(people) & listed) and bool(persons(theirs) & listed)
     unlisted = gone
     if persons(people) & listed and not moved_out:
         theirs, people, unlisted = people, theirs, kept
     if not moved_out:
         for one in people:
             turning = turning_into(book, one.person, theirs[0].person) if theirs else None
-            if turning and len(theirs) == len(people) == 1:
+            if turning and len(theirs) == len(people) == 1 and not teams:
                 deed.change("people", *turning)
         for table in ("adjustments", "comments"):
             query = f"SELECT id FROM {table} WHERE submission = ?"
@@ -149,13 +154,17 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     for (number,) in book.db.execute(query, [unlisted["id"]]).fetchall():
         deed.change("attempts", number, {"on_roster": time_on_roster(theirs)})
     under = {} if moved_out else {"came_under": kept["id"]}
-    query = "SELECT id FROM attempts WHERE submission = ?"
-    for (number,) in book.db.execute(query, [gone["id"]]).fetchall():
-        deed.change("attempts", number, {"submission": kept["id"], **under})
+    query = "SELECT id, came_as FROM attempts WHERE submission = ?"
+    for number, came_as in book.db.execute(query, [gone["id"]]).fetchall():
+        new = {"submission": kept["id"], "came_as": came_as, **under}
+        deed.change("attempts", number, new)
     hand_on_mark(book, gone, kept)
+    if teams:
+        theirs = tuple({one.person or one.name: one for one in (*people, *theirs)}.values())
     new = {"missing": 0, "doubt": None, "students": students_as_json(theirs or people)}
     deed.change("submissions", kept["id"], new)
-    left = {"missing": 1 if moved_out else 3, "attempt": None}
+    nothing = moved_out and not persons(people) <= persons(theirs)  # but not who is in the team
+    left = {"missing": 1 if nothing else 3, "attempt": None}
     deed.change("submissions", gone["id"], left)
     book.settle(kept["id"])
 
@@ -339,6 +348,8 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
                 f"The gradebook has another submission {was['name']}, so the name is taken. Forget"
                 " or rename that one first"
             )
+        if table == "attempts" and "came_as" in was and came_again(book, entry, number, was):
+            keep_copy(book, number)
         book.change(table, number, was)
     for assignment, alias in entry.detail["aliases"]:
         query = "DELETE FROM aliases WHERE assignment = ? AND name = ?"
@@ -352,9 +363,45 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
             book.insert("gifts", row | gift)
     for table, number in entry.rows:
         if table == "submissions":
+            handed_in = {"missing": 0, "doubt": None}
+            missing = book.value("SELECT missing FROM submissions WHERE id = ?", number)
+            if missing in (1, 2) and book.attempts(number):
+                book.change("submissions", number, handed_in)
             book.settle(number)
         elif table == "attempts":
             book.settle_attempt(number)
+
+
+def came_again(book: Gradebook, entry: TrailEntry, attempt: int, was: Mapping[str, Any]) -> bool:
+    """Return whether an attempt came under another name than that which a deed made an alias."""
+    now_as = str(book.value("SELECT came_as FROM attempts WHERE id = ?", attempt))
+    aliases = tuple(letters(alias) for _, alias in entry.detail["aliases"])
+    same = now_as == was["came_as"] or letters(now_as).startswith(aliases)
+    return bool(aliases) and not same
+
+
+def keep_copy(book: Gradebook, attempt: int) -> None:
+    """Let a submission keep an attempt that goes back to another one, because the same files came
+    as its own, too, with their gradings.
+    """
+    row = book.row("SELECT * FROM attempts WHERE id = ?", attempt)
+    assert row is not None
+    query = (
+        "SELECT max(r.id) FROM runs r JOIN submissions s ON s.assignment = r.assignment WHERE s.id"
+        " = ?"
+    )
+    run = book.value(query, row["submission"])
+    row |= {"id": None, "came_under": row["submission"], "run": run or row["run"]}
+    copy = book.insert("attempts", row)
+    for grading in list(book.rows("SELECT * FROM gradings WHERE attempt = ?", attempt)):
+        number = book.insert("gradings", grading | {"id": None, "attempt": copy})
+        book.db.execute(
+            "INSERT INTO results SELECT ?, check_id, lesson, outcome, points, max_points,"
+            " diagnosis, diagnosis_title, seed, seconds FROM results WHERE grading = ?",
+            [number, grading["id"]],
+        )
+        if grading["id"] == row["grading"]:
+            book.change("attempts", copy, {"grading": number})
 
 
 def described(entry: TrailEntry) -> str:

@@ -1,19 +1,21 @@
 """The history of every mark: what it was made of, when it changed, and why.
 
 After each command that may change a mark, ``keep_marks`` compares what every submission has with
-what it had, and keeps the difference with its cause. Nothing else writes this history.
+what it had, and keeps the difference with its cause. Nothing else writes this history. A person
+has the marks of the line that they are on, so their places are kept, too.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.classroom.gradebook.by_hand import TrailEntry, trail
-from grader.classroom.gradebook.entry import GradebookEntry, total_points
+from grader.classroom.gradebook.entry import GradebookEntry, students_from_json, total_points
+from grader.classroom.gradebook.people import persons, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.core.report import LessonStatus, Report
@@ -27,7 +29,8 @@ STATE = ("attempt", "grading", "earned", "penalty", "adjusted", "mark")
 class MarkChange:
     """A submission's mark before and after; ``checks`` that changed as (id, old, new outcome).
 
-    ``cause`` says why it changed. None is no mark.
+    ``cause`` says why it changed. None is no mark. With ``moved``, it is only the mark of the one
+    person of this label, who is on another line now.
     """
 
     name: str
@@ -37,6 +40,12 @@ class MarkChange:
     new: float | None
     cause: str
     checks: tuple[tuple[str, str | None, str | None], ...] = ()
+    moved: bool = False
+
+    @property
+    def called(self) -> str:
+        """Whose mark it is, in a table."""
+        return self.label if self.moved else self.name
 
     @property
     def is_seen(self) -> bool:
@@ -52,6 +61,9 @@ def begin_marks(book: Gradebook) -> None:
     )
     if not book.value(query, book.assignment):
         keep_marks(book)
+    elif not book.value("SELECT 1 FROM places WHERE assignment = ?", book.assignment):
+        with transaction(book.db):
+            keep_places(book, book.value("SELECT max(id) FROM marks"))
 
 
 def keep_marks(
@@ -63,6 +75,7 @@ def keep_marks(
     ``drop_page`` removes the page of a submission, so that none is wrong if the command ends here.
     """
     with transaction(book.db):
+        newest = book.value("SELECT max(id) FROM marks") or 0
         for entry in book.entries():
             submission = book.number_of(entry.name)
             new = state_of(book, entry)
@@ -77,7 +90,103 @@ def keep_marks(
             book.insert("marks", {"submission": submission, "made_at": now(), **new, **told})
             if old is not None:
                 drop_page(entry.name)
-    return list(untold(book))
+        keep_places(book, newest)
+    return [*untold(book), *(change for _, change in moves(book, untold=True))]
+
+
+def keep_places(book: Gradebook, mark: int) -> None:
+    """Keep on which lines everybody is, if these are others than before; ``mark`` is the newest
+    mark before this command.
+
+    A first mark of a line is nobody's change. Neither is a second submission by one person.
+    """
+    same = turned_out(book)
+    query = "SELECT id, name, students, team FROM submissions WHERE assignment = ? AND missing < 3"
+    lines = {row["id"]: row for row in book.rows(query, book.assignment)}
+    now_on: dict[int, list[int]] = {}
+    for number, row in lines.items():
+        for person in persons(students_from_json(row["students"])):
+            now_on.setdefault(same.get(person, person), []).append(number)
+    query = "SELECT person, lines FROM places WHERE assignment = ? ORDER BY id"
+    before = {who: json.loads(there) for who, there in book.db.execute(query, [book.assignment])}
+    for person in {**now_on, **before}:
+        if person in same:
+            continue
+        old, new = before.get(person), sorted(set(now_on.get(person, ())))
+        if new == old:
+            continue
+        cause = cause_of_place(book, old, new)
+        first = mark_on(book, old or [], mark) is None and mark_on(book, new, mark) is None
+        row = {"assignment": book.assignment, "person": person, "lines": json.dumps(new)}
+        cause = cause if before and not first else ""
+        row |= {"mark": mark, "cause": cause, "made_at": now(), "told": 0}
+        book.insert("places", row)
+
+
+def cause_of_place(book: Gradebook, old: Sequence[int] | None, new: Sequence[int]) -> str:
+    """Return why somebody is on other lines, if that is because of a team."""
+    query = "SELECT name, students, team FROM submissions WHERE id = ?"
+
+    def teams(lines: Iterable[int]) -> Iterator[str]:
+        for row in (book.row(query, line) for line in lines):
+            if row is not None and (
+                row["team"] is not None or len(json.loads(row["students"])) > 1
+            ):
+                yield "a team" if row["team"] is None else row["name"]
+
+    came = [*teams(line for line in new if line not in (old or ()))]
+    left = [*teams(line for line in old or () if line not in new)]
+    if came:
+        return f"now in {name_list(came)}"
+    return f"no longer in {name_list(left)}" if left else ""
+
+
+def mark_on(book: Gradebook, lines: Sequence[int], newest: int) -> float | None:
+    """Return the mark of who is on these lines, as of the newest mark then; None if they differ."""
+    query = "SELECT mark FROM marks WHERE submission = ? AND id <= ? ORDER BY id DESC LIMIT 1"
+    marks = {book.value(query, line, newest) for line in lines} - {None}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def moves(
+    book: Gradebook, *, untold: bool = False, place: int = 0, mark: int = 0
+) -> Iterator[tuple[int, MarkChange]]:
+    """Yield who is on another line than before, and the marks: since that was last announced, or
+    since the newest ``place`` and ``mark`` of then.
+    """
+    query = "SELECT * FROM places WHERE assignment = ? ORDER BY id"
+    places: dict[int, list[dict[str, Any]]] = {}
+    for row in book.rows(query, book.assignment):
+        places.setdefault(row["person"], []).append(row)
+    newest = book.value("SELECT max(id) FROM marks") or 0
+    for person, rows in places.items():
+        later = [row for row in rows if (not row["told"] if untold else row["id"] > place)]
+        if not any(row["cause"] for row in later):
+            continue
+        earlier = [row for row in rows if row["id"] < later[0]["id"]]
+        if not earlier and not later[0]["cause"]:
+            earlier, later = later[:1], later[1:]
+        old = json.loads(earlier[-1]["lines"]) if earlier else []
+        new = json.loads(later[-1]["lines"])
+        line = book.row("SELECT name, forgotten FROM submissions WHERE id = ?", (new or old)[0])
+        if old == new or line is None or line["forgotten"]:
+            continue
+        back = max(
+            (at for at, row in enumerate(later) if json.loads(row["lines"]) == old), default=-1
+        )
+        causes = dict.fromkeys(row["cause"] for row in later[back + 1 :] if row["cause"])
+        yield (
+            person,
+            MarkChange(
+                line["name"],
+                str(book.value("SELECT name FROM people WHERE id = ?", person)),
+                later[-1]["made_at"],
+                mark_on(book, old, mark or later[0]["mark"]),
+                mark_on(book, new, newest),
+                "; ".join(causes),
+                moved=True,
+            ),
+        )
 
 
 def untold(book: Gradebook) -> Iterator[MarkChange]:
@@ -107,6 +216,9 @@ def note_told(book: Gradebook, names: Collection[str] | None = None) -> None:
         for number, name in book.db.execute(query, [book.assignment]).fetchall():
             if names is None or name in names:
                 book.change("marks", number, {"told": 1})
+        if names is None:
+            query = "UPDATE places SET told = 1 WHERE told = 0 AND assignment = ?"
+            book.db.execute(query, [book.assignment])
 
 
 def state_of(book: Gradebook, entry: GradebookEntry) -> dict[str, Any]:
@@ -259,22 +371,48 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
     each submission counts.
     """
     if since is None:
-        newest = book.value("SELECT max(mark) FROM exports WHERE assignment = ?", book.assignment)
+        query = "SELECT mark, place FROM exports WHERE assignment = ? ORDER BY mark DESC, id DESC"
+        before, place = tuple((book.row(query, book.assignment) or NEVER).values())
     else:
-        newest = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", since)
-    before = newest or 0
+        query = "SELECT coalesce(max(id), 0) FROM {} WHERE made_at <= ?"
+        before, place = (book.value(query.format(one), since) for one in ("marks", "places"))
+    same, moved = turned_out(book), dict(moves(book, place=place, mark=before))
     for entry in book.entries():
+        stayed = [one for one in entry.students if same.get(one.person, one.person) not in moved]
         rows = marks_of(book, entry.name)
         later = [row for row in rows if row["id"] > before]
         earlier = [row for row in rows if row["id"] <= before]
         if not earlier and not before:
             earlier = later[:1]
-        if not later or later == earlier:
+        if not later or later == earlier or (entry.students and not stayed):
             continue
         old = earlier[-1] if earlier else dict.fromkeys(STATE)
-        change = change_of(book, entry, old, later)
+        change = change_of(book, replace(entry, students=tuple(stayed)), old, later)
         if change.is_seen:
             yield change
+    yield from (change for change in moved.values() if change.is_seen)
+
+
+NEVER = {"mark": 0, "place": 0}
+"""What was exported before the first export."""
+
+
+def history_of(book: Gradebook, entry: GradebookEntry) -> list[tuple[str, float | None, str]]:
+    """Return each mark that a submission, or one of its people, has had: since when, and why."""
+    found = book.history(entry.name)
+    query = "SELECT * FROM places WHERE assignment = ? AND person = ? ORDER BY id"
+    for one in entry.students:
+        old: list[int] = []
+        for row in list(book.rows(query, book.assignment, one.person)):
+            new = json.loads(row["lines"])
+            then = book.value("SELECT max(id) FROM marks WHERE made_at <= ?", row["made_at"])
+            before, after = mark_on(book, old, row["mark"]), mark_on(book, new, then)
+            if row["cause"] and before != after:
+                was = "none" if before is None else f"{before:g}"
+                why = f"{one.name}: {row['cause']} (before: {was})"
+                found.append((row["made_at"], after, why))
+            old = new
+    return sorted(found, key=lambda one: one[0])
 
 
 def marks_of(book: Gradebook, name: str) -> list[dict[str, Any]]:
@@ -318,5 +456,7 @@ def note_export(book: Gradebook, format: str) -> None:
         return
     with transaction(book.db):
         newest = book.value("SELECT max(id) FROM marks") or 0
-        row = {"assignment": book.assignment, "made_at": now(), "format": format, "mark": newest}
+        place = book.value("SELECT max(id) FROM places") or 0
+        row = {"assignment": book.assignment, "made_at": now(), "format": format}
+        row |= {"mark": newest, "place": place}
         book.insert("exports", row)

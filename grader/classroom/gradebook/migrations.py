@@ -360,6 +360,21 @@ STEPS = (
         SELECT id, on_roster FROM attempts WHERE on_roster IS NOT NULL ORDER BY id;
     """,
     """
+    ALTER TABLE submissions ADD COLUMN team TEXT; -- if it is a team's: the number of the group, ''
+                                             -- if it has none
+    CREATE TABLE places (                    -- on which lines a person was, until the next place
+        id INTEGER PRIMARY KEY,
+        assignment INTEGER NOT NULL REFERENCES assignments (id),
+        person INTEGER NOT NULL REFERENCES people (id),
+        lines TEXT NOT NULL,                 -- JSON: the numbers of the submissions
+        mark INTEGER NOT NULL,               -- the number of the newest mark before
+        cause TEXT NOT NULL,                 -- why another mark is theirs; '' if none is
+        made_at TEXT NOT NULL, told INTEGER NOT NULL
+    );
+    CREATE INDEX places_of_a_person ON places (assignment, person);
+    ALTER TABLE exports ADD COLUMN place INTEGER NOT NULL DEFAULT 0; -- the newest one then
+    """,
+    """
     ALTER TABLE attempts ADD COLUMN handed TEXT NOT NULL DEFAULT ''; -- the digest of its files,
                                              -- whichever names are accepted; '' is not known
     ALTER TABLE gradings ADD COLUMN near_names INTEGER; -- whether such names were accepted; NULL

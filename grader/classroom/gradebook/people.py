@@ -3,22 +3,24 @@
 A person is found again by any id that holds for the whole term, by an id of the assignment (in
 Moodle a participant has another number in each), or by name if it fits one person only. A line of
 the gradebook is found again by its people, whatever part of the class a download holds; by its name
-only if nobody is known. Who is not certain is said, and never guessed.
+only if nobody is known. A team's line is found by the number or the name of the team, whoever is
+in it; its people are those that the roster says. Who is not certain is said, and never guessed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
-from grader.classroom.gradebook.identity import NUMBER, OF_ONE_ASSIGNMENT, contradict
+from grader.classroom.gradebook.identity import GROUP_NUMBER, NUMBER, OF_ONE_ASSIGNMENT, contradict
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
+from grader.classroom.gradebook.teams import TeamLine
 from grader.classroom.imports.entries import FORMERLY, ClassImport, StudentIdentity, Submission
-from grader.classroom.imports.names import forms_of, name_list, unique_names
+from grader.classroom.imports.names import forms_of, letters, name_list, unique_names
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 from grader.core.text import command, counted, moment
@@ -30,11 +32,12 @@ OF_THE_TERM = ("section", "group", "role", FORMERLY)
 @dataclass(frozen=True, slots=True)
 class Enrolled:
     """A download whose submissions have the names of their lines in the gradebook, and the people
-    of the term as students; and notes for the instructor.
+    of the term as students; notes for the instructor; and the lines of others that changed.
     """
 
     found: ClassImport
     notes: tuple[str, ...]
+    changed: frozenset[str]
 
 
 def enrol(
@@ -52,18 +55,23 @@ def enrol(
         people = known_people(book)
         if older is not None:
             people.say(older)
-        matched = match(people.lines.items(), [(one.name, one.students) for one in found.handed])
         finder = LineFinder(book, people.listed)
+        known = finder.teams_known(found.handed)
+        students = [(one.name, one.students) for one in found.handed]
+        matched = match(people.lines.items(), students, finder.teams, known)
         handed = finder.place(
             found.handed,
             {
                 name: tuple(map(people.as_known, students))
                 for name, students in matched.students.items()
             },
+            matched.teams,
+            {*matched.elsewhere},
         )
         if guessed and roster is not None and not book.names():
             refuse_strangers(people, handed, roster)
-        refresh(book, people, {one.name for one in handed})
+        changed = {*refresh(book, people, handed, finder.placed_teams, matched.elsewhere)}
+        changed |= finder.hidden
         forgotten = [one.name for one in handed if book.is_forgotten(one.name)]
         doubts = {
             people.lines[line].person: doubt for line, doubt in matched.unmatched.items() if doubt
@@ -78,6 +86,11 @@ def enrol(
     ]
     if strangers and people.listed:
         notes.append(f"not found on the roster: {name_list(strangers, 10)}")
+    if finder.nobodys:
+        notes.append(
+            f"nobody on the roster is in these teams, so they are not graded:"
+            f" {name_list(finder.nobodys, 10)}"
+        )
     if finder.renamed:
         notes.append(f"known by other names: {name_list(finder.renamed, 10)}")
     if forgotten:
@@ -86,7 +99,7 @@ def enrol(
             f" {command('forget', book.folder, forgotten[0], '--undo')}"
         )
     kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
-    return Enrolled(replace(found, handed=tuple(kept)), tuple(notes))
+    return Enrolled(replace(found, handed=tuple(kept)), tuple(notes), frozenset(changed))
 
 
 def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: Roster) -> None:
@@ -200,16 +213,62 @@ def adopt(book: Gradebook, people: KnownPeople) -> None:
         book.change("submissions", book.number_of(name) or 0, new)
 
 
-def refresh(book: Gradebook, people: KnownPeople, handed: Collection[str]) -> None:
-    """Let the lines of those who are not in this download have what the roster says now."""
-    for name, students in entries_of(book):
-        if name in handed:
+TEAMS_FILES = (
+    "SELECT 1 FROM attempts a JOIN attempts t ON t.digest = a.digest JOIN submissions s ON s.id ="
+    " t.submission WHERE a.submission = ? AND s.id != a.submission AND s.team IS NOT NULL"
+)
+"""Whether the files of a submission are those of a team."""
+
+
+def refresh(
+    book: Gradebook,
+    people: KnownPeople,
+    handed: Sequence[Submission],
+    teams: Collection[str],
+    elsewhere: Mapping[str, tuple[StudentIdentity, ...]],
+) -> Iterator[str]:
+    """Let the lines of those who are not in this download have what the roster says now; yield
+    those that changed. ``teams`` are lines of teams in it, ``elsewhere`` has the members of others.
+
+    Nobody stays on a second line. A line that has nobody left is not shown, until somebody is back.
+    """
+    here = {one.name for one in handed}
+    query = "SELECT DISTINCT submission FROM attempts WHERE void = 0"
+    graded = {submission for (submission,) in book.db.execute(query)}
+    in_team = {one.person for those in elsewhere.values() for one in those}
+    alone, in_any = set[int | None](), set[int | None]()
+    for one in handed:
+        those = {student.person for student in one.students}
+        in_any |= those
+        if one.name not in teams:
+            alone |= those
+        if one.name in teams or len(those) > 1:
+            in_team |= those
+    query = "SELECT id, name, students, missing, team FROM submissions WHERE assignment = ?"
+    for row in list(book.rows(query, book.assignment)):
+        name, students, shown = row["name"], students_from_json(row["students"]), not row["missing"]
+        if name in here:
             continue
-        known = tuple(map(people.as_known, students))
-        if known != students:
-            number = book.number_of(name) or 0
-            book.change("submissions", number, {"students": students_as_json(known)})
-            book.settle(number)
+        known = stay = tuple(map(people.as_known, students))
+        new: dict[str, object] = {}
+        if name in elsewhere and row["id"] in graded:
+            stay = tuple(one for one in elsewhere[name] if one.person not in alone)
+            known_as = "" if persons(students) & people.listed else number_of_one(students)
+            number = known_as if row["team"] is None else row["team"]
+            new = {"team": number, **({"missing": 0} if stay else {})}
+        elif shown:
+            gone = in_any if len(students) > 1 else in_team
+            gone = gone | people.listed if row["team"] is not None else gone
+            stay = tuple(one for one in known if one.person not in gone)
+        if shown and not stay:
+            new |= {"missing": 3, "attempt": None}
+            if book.value(TEAMS_FILES, row["id"]):  # an earlier version made two lines of one
+                new["team"] = row["team"] or ""
+        new["students"] = students_as_json(stay or known)
+        if any(row[column] != value for column, value in new.items() if column in row):
+            book.change("submissions", row["id"], new)
+            book.settle(row["id"])
+            yield name
 
 
 def turned_out(book: Gradebook) -> dict[int | None, int]:
@@ -321,6 +380,12 @@ def persons(students: Iterable[StudentIdentity]) -> frozenset[int]:
     return frozenset(one.person for one in students if one.person is not None)
 
 
+def number_of_one(students: Sequence[StudentIdentity]) -> str:
+    """Return the number in Moodle of the person or group that handed in; '' if there is none."""
+    ids = students[0].ids if len(students) == 1 else {}
+    return ids.get(GROUP_NUMBER) or ids.get(NUMBER) or ""
+
+
 class LineFinder:
     """Finds the line of the gradebook that each submission of a download belongs to."""
 
@@ -338,7 +403,7 @@ class LineFinder:
         self.aliases: dict[str, str] = dict(
             book.db.execute(
                 "SELECT a.name, s.name FROM aliases a JOIN submissions s ON s.id = a.submission"
-                " WHERE a.assignment = ?",
+                " WHERE a.assignment = ? AND a.name != s.name",
                 [book.assignment],
             )
         )
@@ -350,58 +415,194 @@ class LineFinder:
         self.submitted = book.names()
         self.claimed: set[str] = set()
         self.renamed: list[str] = []
+        query = "SELECT name, team FROM submissions WHERE assignment = ? AND team IS NOT NULL"
+        self.numbers: dict[str, str] = dict(book.db.execute(query, [book.assignment]))
+        """Of the lines of teams."""
+        self.teams = {
+            name: self._team(name)
+            for name, those in self.students.items()
+            if name not in merged and (name in self.numbers or self._may_be_team(name, those))
+        }
+        self.known: dict[str, str] = {}
+        self.placed_teams: set[str] = set()
+        self.nobodys: list[str] = []
+        self.hidden: set[str] = set()
+
+    def _may_be_team(self, name: str, students: tuple[StudentIdentity, ...]) -> bool:
+        unknown = not persons(students).intersection(self.listed)
+        return name in self.submitted and (unknown or len(students) > 1)
+
+    def _team(self, name: str) -> TeamLine:
+        names = [alias for alias in self.aliases if self._line_called(alias) == name]
+        parts = tuple(alias for alias in names if alias in self.students)
+        who = persons(self.students[name])
+        parts = (name, *parts) if parts else ()
+        return TeamLine((name, *names), who, name in self.numbers, parts)
+
+    def _line_called(self, name: str) -> str:
+        """Return the line that has, or had, a name; if it is part of another one, that one."""
+        seen = {name}
+        while (other := self.aliases.get(name, name)) not in seen:
+            seen.add(other)
+            name = other
+        return name
+
+    def teams_known(self, handed: Sequence[Submission]) -> dict[str, str]:
+        """Return which submissions are of lines that are teams', or may be: by the number of the
+        group, else by its name.
+        """
+        numbered = {self._number_of_nobody(name): name for name in self.teams}
+        numbered |= {number: self._line_called(name) for name, number in self.numbers.items()}
+        called = {letters(name): line for line in self.teams for name in self.teams[line].names}
+        called |= {letters(line): line for line in self.numbers if line in self.teams}
+        for one in handed:
+            if len(one.students) == 1:
+                number = number_of_one(one.students)
+                name = self._line_called(one.name)
+                if name not in self.teams:
+                    name = called.get(letters(one.students[0].name), "")
+                if name and not self._may_have(name, number):
+                    name = ""
+                name = numbered.get(number, name) if number else name
+                if name in self.teams:
+                    self.known[one.name] = name
+        return self.known
+
+    def _number_of_nobody(self, name: str) -> str:
+        """Return the number with which somebody came whom no roster has."""
+        those = self.students[name]
+        return "" if persons(those) & {*self.listed} else number_of_one(those)
+
+    def _may_have(self, line: str, number: str) -> bool:
+        """Return whether a line may be that of a group with this number, if it has one."""
+        return not number or self.numbers.get(line, "") in ("", number)
 
     def place(
-        self, handed: Sequence[Submission], students: Mapping[str, tuple[StudentIdentity, ...]]
+        self,
+        handed: Sequence[Submission],
+        students: Mapping[str, tuple[StudentIdentity, ...]],
+        teams: Collection[str] = (),
+        elsewhere: Collection[str] = (),
     ) -> list[Submission]:
         """Return submissions under their lines' names, with people who are in the gradebook.
 
-        Whose people are known find their lines before those that have only a name.
+        Whose people are known find their lines before those that have only a name. Of the
+        ``teams``, those of which nobody is known are left out. Teams ``elsewhere`` have their own.
         """
+        who = {one.name: students.get(one.name, one.students) for one in handed}
+        for name in teams:  # who is not on this roster stays
+            before = self.students[self.known[name]] if name in self.known else ()
+            who[name] = who[name] or tuple(one for one in before if one.person not in self.listed)
+        left = [one for one in handed if one.name in teams and not who[one.name]]
+        self.nobodys = [one.students[0].name for one in left]
         names: dict[str, str] = {}
-        for find in (self._by_people, self._by_name):
-            for one in handed:
+        of_teams = [one for one in handed if one.name in teams and one not in left]
+        of_people = [one for one in handed if one.name not in teams]
+        for find, those in (
+            (self._by_team, of_teams),
+            (self._by_name_of_team, of_teams),
+            (self._by_members, of_teams),
+            (self._by_people, of_people),
+            (self._by_name, of_people),
+        ):
+            for one in those:
                 if one.name not in names:
-                    name = find(one.name, students.get(one.name, one.students))
-                    if name is not None:
-                        names[one.name] = name
-                        self.claimed.add(name)
-        return [
-            self._placed(one, students.get(one.name, one.students), names.get(one.name))
+                    found = find(one, who[one.name])
+                    if found is not None and found not in elsewhere:
+                        names[one.name] = found
+                        self.claimed.add(found)
+        placed = [
+            self._placed(one, who[one.name], names.get(one.name), is_team=one.name in teams)
             for one in handed
+            if one not in left
         ]
+        return [replace(one, students=self._all_of(one, placed)) for one in placed]
+
+    def _all_of(self, one: Submission, placed: Sequence[Submission]) -> tuple[StudentIdentity, ...]:
+        """Return the people of a submission, with those of others on the same line of a team."""
+        if one.name not in self.placed_teams & self.shared:
+            return one.students
+        those = [who for other in placed if other.name == one.name for who in other.students]
+        return tuple({who.person: who for who in those}.values())
 
     def _placed(
-        self, one: Submission, students: tuple[StudentIdentity, ...], name: str | None
+        self,
+        one: Submission,
+        students: tuple[StudentIdentity, ...],
+        name: str | None,
+        *,
+        is_team: bool,
     ) -> Submission:
         if name is None:
-            name = self._free(one.name, students)
+            name = self._free(one.name, one.students if is_team else students)
             self.claimed.add(name)
-        elif len(students) == len(self.students[name]) == 1:  # it may have been found by its name
-            (new,), (old,) = students, self.students[name]
+        elif not is_team and len(students) == len(self.students[name]) == 1:
+            (new,), (old,) = students, self.students[name]  # it may have been found by its name
             if new.person is None:
                 students = (replace(new, person=old.person),)
             elif turning := turning_into(self.book, old.person, new.person):
                 self.book.change("people", *turning)
         if name != one.name:
             self.renamed.append(f"{one.name} is {name}")
-        return replace(one, name=name, students=tuple(map(self._known, students)))
+        students = tuple(map(self._known, students))
+        if is_team:
+            self._keep_team(name, one, students)
+        return replace(one, name=name, students=students)
 
-    def _by_people(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
+    def _keep_team(self, name: str, one: Submission, students: tuple[StudentIdentity, ...]) -> None:
+        """Keep what a line's team is called, whoever is in it."""
+        self.placed_teams.add(name)
+        number, called = number_of_one(one.students), one.students[0].name
+        row = {"assignment": self.book.assignment, "name": name, "team": number}
+        row |= {"students": students_as_json(students), "missing": 3}
+        again = "ON CONFLICT DO UPDATE SET team = excluded.team WHERE coalesce(team, '') = ''"
+        self.book.insert("submissions", row, again)
+        if called not in self.students and letters(called) != letters(name):
+            alias = {"assignment": self.book.assignment, "name": called}
+            alias["submission"] = self.book.number_of(name)
+            self.book.insert("aliases", alias, "ON CONFLICT DO NOTHING")
+        for other in self.teams:  # the same team, when nobody was known
+            if number and other != name and self._number_of_nobody(other) == number:
+                hidden = {"missing": 3, "attempt": None}
+                self.book.change("submissions", self.book.number_of(other) or 0, hidden)
+                self.hidden.add(other)
+
+    def _by_team(self, one: Submission, students: tuple[StudentIdentity, ...]) -> str | None:
+        name = self.known.get(one.name)
+        return name if name is not None and self._is_open(name) else None
+
+    def _by_name_of_team(
+        self, one: Submission, students: tuple[StudentIdentity, ...]
+    ) -> str | None:
+        name = self._line_called(one.name)
+        fits = name in self.students and self._may_have(name, number_of_one(one.students))
+        return name if fits and self._is_open(name) else None
+
+    def _by_members(self, one: Submission, students: tuple[StudentIdentity, ...]) -> str | None:
+        number = number_of_one(one.students)
+        for name in self.by_people.get(persons(students), []):
+            fits = name in self.numbers or len(self.students[name]) > 1
+            if fits and self._is_open(name) and self._may_have(name, number):
+                return name
+        return None
+
+    def _by_people(self, one: Submission, students: tuple[StudentIdentity, ...]) -> str | None:
         fitting = [
-            name for name in self.by_people.get(persons(students), []) if self._is_open(name)
+            name
+            for name in self.by_people.get(persons(students), [])
+            if name not in self.numbers and self._is_open(name)
         ]
         if not fitting or len(persons(students)) < len(students):
             return None
         if not self.submitted.intersection(fitting):
-            named = self._by_name(called, students)
+            named = self._by_name(one, students)
             if named in self.submitted:
                 return None  # whose that is became known after it was graded
-        named = self.aliases.get(called, called)
+        named = self.aliases.get(one.name, one.name)
         return named if named in fitting else fitting[0]
 
-    def _by_name(self, called: str, students: tuple[StudentIdentity, ...]) -> str | None:
-        named = self.aliases.get(called, called)
+    def _by_name(self, one: Submission, students: tuple[StudentIdentity, ...]) -> str | None:
+        named = self.aliases.get(one.name, one.name)
         if named not in self.students or not self._is_open(named):
             return None
         theirs = self.students[named]
@@ -442,7 +643,8 @@ def keep_absent(
     query = "SELECT name FROM submissions WHERE assignment = ? AND missing = 0"
     submitted = {name for (name,) in book.db.execute(query, [book.assignment])}
     lines = entries_of(book)
-    covered = {one.person for name, students in lines if name in submitted for one in students} | {
+    others = submitted - {one.name for one in handed}
+    covered = {one.person for name, students in lines if name in others for one in students} | {
         one.person for submission in handed for one in submission.students
     }
     absent = {
@@ -451,8 +653,10 @@ def keep_absent(
         if line < UNLISTED and one.person not in covered and "role" not in one.details
     }
     there: dict[frozenset[int], str] = {}
+    query = "SELECT name FROM submissions WHERE assignment = ? AND team IS NOT NULL"
+    teams = {name for (name,) in book.db.execute(query, [book.assignment])}
     for name, students in lines:
-        if name not in submitted and (who := persons(students)):
+        if name not in submitted | teams and (who := persons(students)):
             there.setdefault(who, name)
     hidden = "UPDATE submissions SET missing = 3 WHERE assignment = ? AND missing > 0"
     book.db.execute(hidden, [book.assignment])
@@ -473,6 +677,10 @@ def keep_absent(
             " doubt = excluded.doubt"
         )
         book.insert("submissions", row, again)
+        line = book.number_of(name) or 0
+        if book.attempts(line):  # what they handed in before they were in a team
+            book.change("submissions", line, {"missing": 0, "doubt": None})
+            book.settle(line)
 
 
 def free_name(called: str, ids: Iterable[str], taken: Iterable[str]) -> str:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from grader.classroom.gradebook.identity import (
@@ -39,9 +40,9 @@ from grader.classroom.gradebook.roster_columns import (
     kinds_of,
     name_of,
 )
-from grader.classroom.gradebook.teams import Teams, as_group, find_teams
+from grader.classroom.gradebook.teams import Students, TeamLine, Teams, as_group, find_teams
 from grader.classroom.imports.entries import StudentIdentity
-from grader.classroom.imports.names import forms_of, name_list
+from grader.classroom.imports.names import forms_of, letters, name_list
 from grader.core.errors import UsageError
 
 DELIMITERS = ",;\t|"
@@ -199,36 +200,35 @@ class SubmittingStudent:
 class MatchedStudents:
     """Each submission's students as the known people that they are; notes; and the lines of people
     who are in none, with a sentence if one may be theirs.
+
+    ``teams`` are the submissions of teams, those without a member included; ``elsewhere`` has the
+    members of the gradebook's other teams.
     """
 
     students: dict[str, tuple[StudentIdentity, ...]]
     notes: tuple[str, ...]
     unmatched: dict[int, str | None]
+    teams: frozenset[str] = frozenset()
+    elsewhere: Mapping[str, tuple[StudentIdentity, ...]] = field(default_factory=dict)
 
 
 def match(
     known: Iterable[tuple[int, StudentIdentity]],
     handed: Iterable[tuple[str, tuple[StudentIdentity, ...]]],
+    team_lines: Mapping[str, TeamLine] = MappingProxyType({}),
+    lines_known: Mapping[str, str] = MappingProxyType({}),
 ) -> MatchedStudents:
     """Match submissions' students to known people, each on a line; a person may be on several.
 
     A submission with the name of a group belongs to all members of the group. A student of whom no
-    line is certain is returned as the submission has them.
+    line is certain is returned as the submission has them. For ``team_lines`` and ``lines_known``
+    see ``find_teams``.
     """
     on_roster = dict(known)
     submissions = dict(handed)
     listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
-    teams = find_teams(submissions, listed)
-    people = [
-        SubmittingStudent(
-            name,
-            as_group(one) if teams.in_moodle else one,
-            (one.name, name) if len(students) == 1 else (one.name,),
-        )
-        for name, students in submissions.items()
-        if name not in teams.members
-        for one in students
-    ]
+    teams = find_teams(submissions, listed, team_lines, lines_known)
+    people = [*_not_of_teams(submissions, teams)]
     clear = [person for person in people if person.submission not in teams.unclear]
     persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
     lines, doubts, notes = lines_of(persons, on_roster)
@@ -240,7 +240,15 @@ def match(
     of_persons = not listed or any(NUMBER in one.student.ids for one in listed_persons)
     found = {name: set(_once(teams.members.get(name, ()), on_roster)) for name in submissions}
     students = {name: tuple(on_roster[line] for line in sorted(found[name])) for name in found}
+    nobodys = teams.left - {
+        person.submission
+        for person in listed_persons
+        if "group" not in listed[lines[person]].details
+    }
     for person in people:
+        if person.submission in nobodys:
+            students[person.submission] = ()
+            continue
         known_as = on_roster.get(lines.get(person, -1))
         is_person = of_persons or person in listed_persons
         student = person.student if is_person else as_group(person.student)
@@ -251,23 +259,62 @@ def match(
             doubts.setdefault(line, []).append(name)
     matched = set().union(*found.values())
     absent = {line: one for line, one in on_roster.items() if line not in matched}
-    strangers = _maybe_teams(
-        [person for person in clear if person not in listed_persons],
-        teams,
-        matched & listed.keys(),
-        of_persons=of_persons,
-    )
+    unknown = [one for one in clear if one not in listed_persons and one.submission not in nobodys]
+    strangers = _maybe_teams(unknown, teams, matched & listed.keys(), of_persons=of_persons)
     _doubt_strangers(absent, strangers, doubts)
     _doubt_team_mates(absent, on_roster, found, doubts)
-    if strangers and absent:
-        notes.append(f"{name_list(map(str, strangers), 10)} {TEAMS_TOO}")
+    notes += _on_teams(strangers, lines, listed) if absent else ()
     unmatched = {line: _doubt(line, on_roster, doubts) for line in absent}
-    return MatchedStudents(students, (*teams.notes, *notes), unmatched)
+    return MatchedStudents(
+        students,
+        (*teams.notes, *notes),
+        unmatched,
+        frozenset({*teams.members, *teams.left}),
+        {name: tuple(on_roster[line] for line in found) for name, found in teams.elsewhere.items()},
+    )
 
 
 TEAMS_TOO = (
     "may be the work of teams. If so, add a column group to the roster, with each student's team"
 )
+IN_NO_GROUP = (
+    "may be the work of teams. If so, write these names into the roster's column group, for each"
+    " member"
+)
+
+
+def _not_of_teams(submissions: Students, teams: Teams) -> Iterator[SubmittingStudent]:
+    for name, students in submissions.items():
+        for one in students if name not in teams.members else ():
+            called = (one.name, name) if len(students) == 1 else (one.name,)
+            yield SubmittingStudent(name, as_group(one) if teams.in_moodle else one, called)
+
+
+def _on_teams(
+    strangers: Sequence[SubmittingStudent],
+    lines: Mapping[SubmittingStudent, int],
+    listed: Mapping[int, StudentIdentity],
+) -> Iterator[str]:
+    """Yield notes on submissions that may be teams': those of nobody who is known, and Canvas's
+    files under another name than that of the person with the id. A team's file has the id of the
+    member who handed it in.
+    """
+    groups = any("group" in one.details for one in listed.values())
+    if strangers:
+        too = IN_NO_GROUP if groups else TEAMS_TOO
+        yield f"{name_list(map(str, strangers), 10)} {too}"
+    came = []
+    for person, line in lines.items():
+        one = listed.get(line)
+        if one is None or "canvas_id" not in person.student.ids or "role" in one.details:
+            continue
+        words = [letters(word) for name in (one.name, *one.former_names) for word in name.split()]
+        if not any(len(word) > 1 and word in letters(person.student.name) for word in words):
+            came.append(f"{person.student.name} came under {one.name}'s id")
+    if came:
+        add = "write its name into the roster's column group"
+        add = add if groups else "add a column group to the roster"
+        yield f"{'; '.join(came[:10])}: is it a team's? Then {add}"
 
 
 def _maybe_teams(
@@ -473,8 +520,8 @@ STEPS = (
         _numbers,
         several=True,
         fits=_called_alike,
-        says="who has that number in Moodle, but the names differ. The number may be a group's: add"
-        " a column group to the roster, or say who it is: grade person",
+        says="who has that number in Moodle, but the names differ. The number may be a group's:"
+        " write its name into the roster's column group, or say who it is: grade person",
     ),
     # Folders are often called after a login or a student number.
     Step(_values, _called, fits=_not_another),

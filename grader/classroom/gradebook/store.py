@@ -621,9 +621,9 @@ class Gradebook:
 
     def is_merged(self, name: str) -> bool:
         """Return whether a line was made a part of another one."""
-        query = "SELECT 1 FROM aliases WHERE assignment = ? AND name = ?"
-        merged = self.value(query, self.assignment, name)
-        return bool(merged) and self.number_of(name) is not None
+        query = "SELECT 1 FROM aliases WHERE assignment = ? AND name = ? AND submission != ?"
+        line = self.number_of(name)
+        return line is not None and bool(self.value(query, self.assignment, name, line))
 
     # ---------------------------------------------------------------------- runs and gradings
 
@@ -1052,7 +1052,8 @@ class Gradebook:
     def settle(self, submission: int) -> bool:
         """Choose a submission's attempt that counts; return whether another one counts now."""
         attempts = self.attempts(submission)
-        row = self.row("SELECT students, attempt FROM submissions WHERE id = ?", submission)
+        query = "SELECT students, attempt, missing FROM submissions WHERE id = ?"
+        row = self.row(query, submission)
         assert row is not None
         people = students_from_json(row["students"])
 
@@ -1061,7 +1062,7 @@ class Gradebook:
             return late.percent if late else 0.0
 
         chosen = counting(attempts, self.about("policy"), percent)
-        number = chosen.id if chosen else None
+        number = chosen.id if chosen and row["missing"] < 3 else None  # 3: nobody sees it
         self.change("submissions", submission, {"attempt": number})
         return bool(number != row["attempt"])
 

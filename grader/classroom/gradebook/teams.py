@@ -5,8 +5,9 @@ The roster's column ``group`` says who is in which group; Moodle's grading works
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from grader.classroom.gradebook.identity import (
     GROUP_NUMBER,
@@ -25,6 +26,18 @@ Lines = Mapping[int, StudentIdentity]
 """A roster's students by their lines."""
 
 
+@dataclass(frozen=True, slots=True)
+class TeamLine:
+    """A line of the gradebook that is a team's, or may be one's if that is not ``certain``: its
+    names, newest last, and who was in the team. ``parts`` are the lines of which it was made.
+    """
+
+    names: tuple[str, ...]
+    people: frozenset[int]
+    certain: bool
+    parts: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Teams:
     """The submissions of teams.
@@ -32,16 +45,28 @@ class Teams:
     ``members`` has the roster's lines of each one's members. ``unclear`` has the lines of those
     who may be meant where a name is a group's and a person's, or where two submissions have the
     name of one group. ``in_moodle`` says whether Moodle's numbers are those of groups.
+    ``elsewhere`` has the members of the gradebook's other teams; ``left`` are submissions of teams
+    that the roster does not have any more.
     """
 
     members: dict[str, list[int]] = field(default_factory=dict)
     unclear: dict[str, list[int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     in_moodle: bool = False
+    elsewhere: dict[str, list[int]] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
 
 
-def find_teams(submissions: Students, roster: Lines) -> Teams:
-    """Return the teams among submissions of one student each."""
+def find_teams(
+    submissions: Students,
+    roster: Lines,
+    lines: Mapping[str, TeamLine] = MappingProxyType({}),
+    known: Mapping[str, str] = MappingProxyType({}),
+) -> Teams:
+    """Return the teams among submissions of one student each, and the gradebook's other teams.
+
+    ``lines`` are the gradebook's, and ``known`` says which submission is of which of these.
+    """
     teams = Teams()
     groups = _Groups(roster)
     named: dict[str, list[str]] = {}
@@ -51,10 +76,21 @@ def find_teams(submissions: Students, roster: Lines) -> Teams:
             group = groups.called(students[0].name)
             if group and not groups.is_person(students[0], group):
                 named.setdefault(group, []).append(name)
+    by_own_name = {name for names in named.values() for name in names}
+    others = {name: lines[line] for name, line in known.items() if name not in by_own_name}
+    elsewhere = {name: line for name, line in lines.items() if name not in known.values()}
+    by_other_name = groups.of_lines({**elsewhere, **others}, named)
+    for name, group in by_other_name.items():
+        if name in others:
+            named[group] = [name]
+        else:
+            teams.elsewhere[name] = groups.with_parts(group, lines[name].parts, named)
+    teams.left = {name for name in others if others[name].certain and name not in by_other_name}
+    teams.in_moodle |= any(NUMBER in submissions[name][0].ids for name in teams.left)
     for group, names in named.items():
-        lines = groups.lines[group]
+        found = groups.lines[group]
         if len(names) > 1:
-            teams.unclear |= dict.fromkeys(names, lines)
+            teams.unclear |= dict.fromkeys(names, found)
             teams.notes.append(
                 f"{name_list(names)} are all called like one group of the roster, so none is given"
                 " to its members. Rename the others"
@@ -62,15 +98,16 @@ def find_teams(submissions: Students, roster: Lines) -> Teams:
             continue
         (name,) = names
         (student,) = submissions[name]
-        if others := groups.persons_called(student.name):
-            teams.unclear[name] = sorted({*lines, *others})
+        if persons := groups.persons_called(student.name):
+            teams.unclear[name] = sorted({*found, *persons})
             teams.notes.append(
                 f"{name} is the name of a group and of a student (line"
-                f" {name_list(map(str, others))} of the roster), so it is given to neither. Rename"
+                f" {name_list(map(str, persons))} of the roster), so it is given to neither. Rename"
                 " the group in the roster and in the download"
             )
             continue
-        teams.members[name] = lines
+        parts = lines[known[name]].parts if name in known else ()
+        teams.members[name] = groups.with_parts(group, parts, named)
         teams.in_moodle |= NUMBER in student.ids
     teams.notes += _in_several(teams.members, roster)
     return teams
@@ -114,6 +151,35 @@ class _Groups:
             return _plain(name)
         alike = self._alike.get(letters(name), []) if letters(name) else []
         return alike[0] if len(alike) == 1 else ""
+
+    def of_lines(self, lines: Mapping[str, TeamLine], taken: Collection[str]) -> dict[str, str]:
+        """Return the group that each of these lines is, among those that are not taken: one with a
+        name of it, else the one that most of its people are in now, if these are most of that.
+        """
+        found: dict[str, str] = {}
+        for name, line in lines.items():
+            for group in map(self.called, reversed(line.names)):
+                free = group and group not in taken and group not in found.values()
+                if free and (line.certain or not self.persons_called(group)):
+                    found.setdefault(name, group)
+        listed = {one.person for one in self._roster.values()}
+        people = {
+            group: {self._roster[line].person for line in those}
+            for group, those in self.lines.items()
+            if group not in {*taken, *found.values()}
+        }
+        for name, line in lines.items():
+            if line.certain and name not in found:
+                for group, those in people.items():
+                    both = 2 * len(those & line.people)
+                    if both > len(those) and both > len(line.people & listed):
+                        found.setdefault(name, group)
+        return found
+
+    def with_parts(self, group: str, parts: Sequence[str], taken: Collection[str]) -> list[int]:
+        """Return the members of a group, with those of the groups that are a part of its team."""
+        others = [one for one in map(self.called, parts) if one and one not in taken]
+        return list(dict.fromkeys(line for one in (group, *others) for line in self.lines[one]))
 
     def is_person(self, student: StudentIdentity, group: str) -> bool:
         """Return whether an id says that this is a person of the roster. An id that is also the

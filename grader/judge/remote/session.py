@@ -37,6 +37,7 @@ from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
 from grader.course.endless_loops import function_with_loop, names_in_endless_loop
 from grader.course.source import Source
+from grader.course.syntax_errors import line_of_error
 from grader.judge.remote.channel import Clock, crashed
 from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question
 from grader.judge.remote.proxies import (
@@ -250,6 +251,8 @@ class StudentSession:
         try:
             self.replaced = self.ask(load, messages.Loaded)[0].replaced
         except (StudentCodeError, WorkerLost) as error:
+            if isinstance(error, StudentCodeError):
+                error.line = line_of_error(source, error.type_name, error.line)
             self._unloadable = error
             raise
         except MissingName as error:  # not a valid answer: this request did not ask for a name

@@ -1,5 +1,6 @@
 """tensor_state's checks. Those below the line "hidden" are not handed out."""
 
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
@@ -409,7 +410,8 @@ def test_no_warning_on_an_intermediate_result(student: Student, draw: RandomInpu
         seen = student.observe("heard", graph.program, [x])
         for moment in ("before", "after"):
             for name, texts in list(zip("xuyz", seen[moment], strict=True))[1:]:
-                facts = {"count": len(texts), "tensor": name, "text": "".join(texts[:1])[:160]}
+                told = textwrap.shorten("".join(texts[:1]), 160, placeholder=" …")
+                facts = {"count": len(texts), "tensor": name, "text": told}
                 message = "tensor_state raised a warning for {tensor}: {text}"
                 assert_equal(len(texts), 0, message, inputs=shown(graph), facts=facts)
 

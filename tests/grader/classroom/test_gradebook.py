@@ -331,5 +331,6 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "bb58bd1fcd99",
         "45519f654df9",
         "084004d7dd67",
+        "b25d392eb606",
         "9a91a031b930",
     ]

@@ -838,6 +838,30 @@ def test_a_course_in_or_below_the_folder_is_not_the_users_work(
     assert run.err == f"grade: Your work is in another folder. Go there: cd {place_of_work}\n"
 
 
+@pytest.mark.parametrize("words", [[], ["tiny"], ["next"]])
+def test_a_course_two_folders_below_is_not_the_users_work(
+    grade: Grade, words: list[str], tmp_path: Path, small_course: Course
+) -> None:
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(small_course.root, tmp_path / "student" / "course", ignore=without)
+    assert "student/course is a course, not your work" in grade(tmp_path, *words).err
+    work = tmp_path / "student" / "mine"
+    work.mkdir()
+    (work / ".gradlings.json").write_text("{}")
+    (work / "tiny.py").write_text(RIGHT)
+    run = grade(tmp_path, *words)
+    assert run.err == "grade: Your work is in another folder. Go there: cd student/mine\n"
+
+
+def test_a_solution_of_a_course_is_nobodys_work(tmp_path: Path, small_course: Course) -> None:
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(small_course.root, tmp_path / "a" / "b" / "course", ignore=without)
+    work = tmp_path / "a" / "b" / "work"
+    (work / "deep").mkdir(parents=True)
+    (work / "deep" / "tiny.py").write_text(RIGHT)
+    assert read_submission(tmp_path, ["tiny"])["tiny"].path == "a/b/work/deep/tiny.py"
+
+
 def test_the_page_of_a_run_in_a_lessons_folder_is_that_of_the_work_folder(
     grade: Grade, tmp_path: Path
 ) -> None:

@@ -44,7 +44,7 @@ from grader.cli.workspace import (
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, languages, load_catalogue
 from grader.core.messages import Settings
-from grader.core.report import LessonStatus, Report
+from grader.core.report import LessonStatus, Outcome, Report
 from grader.course.course import Course, find_course, load_course
 from grader.course.progress import (
     PROGRESS_FILE,
@@ -174,6 +174,21 @@ def test_an_unchanged_file_that_needs_work_is_asked_about(
     assert asked not in grade("tiny", "--no-repair")[1]
 
 
+def test_a_run_that_the_grader_failed_to_judge_is_not_compared_with(
+    work: Path, host: ForkServerClient, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(work, solved(small_course).replace("2 * x", "x * x"))
+    report = graded(host, small_course, work)
+    failed = [replace(one, outcome=Outcome.GRADER_ERROR) for one in report.lessons[0].checks]
+    faulty = replace(report, lessons=(replace(report.lessons[0], checks=tuple(failed)),))
+    told = []
+    files = read_submission(work, ["tiny"])
+    for one in (report, faulty, report, report):
+        record(Learner.at(small_course, Path(), "en"), one, make_console(), files)
+        told.append("Nothing has changed" in capsys.readouterr().out)
+    assert told == [False, True, False, True]
+
+
 @pytest.mark.parametrize(
     ("statuses", "digests", "asked"),
     [
@@ -203,8 +218,12 @@ def test_only_if_no_graded_file_changed_it_is_asked_whether_one_is_saved(
 
 
 @pytest.mark.parametrize(
-    ("graded_lessons", "said"),
-    [(1, "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"), (2, "")],
+    ("graded_lessons", "moved", "said"),
+    [
+        (1, False, "Nothing is written yet. Read tiny/README.md, then write tiny/tiny.py\n"),
+        (1, True, "Nothing is written yet. How to begin: grade read tiny\n"),
+        (2, False, ""),
+    ],
 )
 def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
     work: Path,
@@ -212,9 +231,14 @@ def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
     graded_lessons: int,
+    moved: bool,
     said: str,
 ) -> None:
     """This holds for one lesson; for several that are not next, there is no advice."""
+    if moved:
+        (work / "tiny").rename(work / "elsewhere")
+        (work / "elsewhere" / "tiny.py").rename(work / "tiny.py")
+        (work / "README.md").write_text("# All lessons\n")
     (tiny,) = small_course.lessons
     course = replace(
         small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other"))
@@ -375,12 +399,22 @@ def test_next_teaches_from_the_learners_folder_where_the_course_has_no_readme(
     assert "tiny/README.ko.md" in said
 
 
-def test_next_from_inside_a_lessons_folder_is_the_same(
+def test_next_from_inside_a_lessons_folder_has_the_paths_from_there(
     work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from_above = grade("next")
+    code, from_above = grade("next")
     monkeypatch.chdir(work / "tiny")
-    assert grade("next") == from_above
+    below = from_above.replace("tiny/README.md", "README.md").replace("tiny/tiny.py", "tiny.py")
+    assert grade("next") == (code, below)
+    assert below.count("tiny/") == 0 < from_above.count("tiny/")
+
+
+def test_the_readme_of_a_work_folder_is_about_no_lesson(work: Path, grade: Grade) -> None:
+    (work / "README.md").write_text("# All lessons\n")
+    (work / "tiny" / "tiny.py").rename(work / "tiny.py")
+    assert "tiny/README.md" in grade("next")[1]
+    (work / "tiny" / "README.md").unlink()
+    assert "README.md" not in grade("next")[1]
 
 
 @pytest.mark.parametrize(
@@ -408,6 +442,11 @@ def test_next_after_the_last_lesson_is_the_end(work: Path, grade: Grade) -> None
         _, said = grade("next", lang=lang)
         assert all(word in said for word in words)
         assert "2026-03-02" in said
+
+
+def test_a_run_of_a_lesson_that_was_deleted_says_how_to_get_it(work: Path, grade: Grade) -> None:
+    (work / "tiny" / "tiny.py").unlink()
+    assert "tiny.py is not here. Get it: grade reset tiny" in grade("tiny")[1]
 
 
 def test_next_for_a_lesson_that_was_deleted_says_how_to_get_it(work: Path, grade: Grade) -> None:

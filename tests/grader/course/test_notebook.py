@@ -265,6 +265,7 @@ BAD = {
     "a cell is not a cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
     "a cell has no text": (hostile(cells=[code([1])]), "cell 1: it has no text"),
     "no code": (hostile(cells=[{"cell_type": "markdown", "source": "a"}]), "has no code in it"),
+    "comments alone": (hostile(cells=[code("# a = 1\n\n# b")]), "no code, only comments"),
     "magics alone": (hostile(cells=[code("%pwd\n!ls")]), "has no code in it"),
     "no python": (
         hostile(cells=[CODE], metadata={"kernelspec": {"language": "R"}}),

@@ -368,7 +368,7 @@ def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path
 
 
 def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: Path) -> None:
-    files = {"tiny.py": b"#" * (MAX_FILE_BYTES + 1), "small.py": b"#" * MAX_FILE_BYTES}
+    files = {"tiny.py": b"#" * (MAX_FILE_BYTES + 1), "small.py": b"1" * MAX_FILE_BYTES}
     for place in (write_folder(tmp_path / "work", files), write_zip(tmp_path / "work.zip", files)):
         found = read_submission(place, LESSONS)
         assert problem(found["tiny"]) == "tiny.py is larger than 256 KB. Keep what the lesson needs"
@@ -381,8 +381,8 @@ READABLE = {
     "a mark and a cookie": (b"\xef\xbb\xbf# coding: utf-8\nx = 1\n", "# coding: utf-8\nx = 1\n"),
     "Latin-1 that says so": (b"# coding: latin-1\nx = '\xe9'\n", "# coding: latin-1\nx = 'é'\n"),
     "a cookie on the second line": (
-        b"#!python\n# vim: set fileencoding=cp1252 :\n# \x80\n",
-        "#!python\n# vim: set fileencoding=cp1252 :\n# €\n",
+        b"#!python\n# vim: set fileencoding=cp1252 :\n'\x80'\n",
+        "#!python\n# vim: set fileencoding=cp1252 :\n'€'\n",
     ),
     "Korean that says so": (
         "# -*- coding: euc-kr -*-\nx = '기울기'\n".encode("euc-kr"),
@@ -402,6 +402,11 @@ def test_python_in_any_encoding_that_python_takes_is_accepted(data: bytes, text:
 UNREADABLE = {
     "nothing": (None, "tiny.py can't be read: check its permissions", None),
     "empty": (b"", "tiny.py is empty. To start again from the stub: grade reset tiny", None),
+    "only comments": (
+        b"# import torch\r\n\n\f  # def f(x):\n",
+        "tiny.py has no code, only comments. To start again from the stub: grade reset tiny",
+        None,
+    ),
     "blank": (b" \n\t\r\n", "tiny.py is empty", None),
     "a byte order mark": (b"\xef\xbb\xbf\n", "tiny.py is empty", None),
     "Latin-1 that doesn't say so": (b"x = 1\n# caf\xe9\n", "tiny.py:2 is not UTF-8 text", 2),

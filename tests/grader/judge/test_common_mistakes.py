@@ -62,7 +62,13 @@ def named(
     reference: Any = SimpleNamespace(source=Source(solution, "f.py"), **(ours or {}))
     student.writing_allowed = reference.writing_allowed = contextlib.nullcontext
     known: dict[str, Any] = {"check": "test_f", "about": "f", "draw": None, "call": call}
-    known |= {"facts": facts or {}, "inputs": inputs or {}, "error": error, "reference": reference}
+    known |= {
+        "stub": Source(solution, "f.py"),
+        "facts": facts or {},
+        "inputs": inputs or {},
+        "error": error,
+        "reference": reference,
+    }
     failure = Failure(Outcome.FAILED, message, expected=expected, actual=actual, **known)
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
     assert trouble is None
@@ -116,6 +122,14 @@ def test_values(actual: Any, expected: Any, name: str | None, says: str) -> None
     found, words = named(actual, expected)
     assert found == name
     assert says in words
+
+
+def test_values_and_indices_that_are_returned() -> None:
+    source = "def f(x):\n    return torch.max(x, 0)\n"
+    found, words = named((WANTED, WANTED.long()), WANTED, source=source)
+    assert (found, "max returns a pair here" in words) == ("common_pair_returned", True)
+    assert named((WANTED, WANTED), WANTED, source=source)[0] is None
+    assert named((WANTED, WANTED.long()), WANTED)[0] is None
 
 
 def test_a_result_without_graph_is_right_otherwise_and_comes_from_a_call() -> None:
@@ -274,6 +288,16 @@ class Exchanged(Multiplied):
         return Multiplied.forward(ctx, x, q)
 
 
+ONE_MISSPELT = """class f:
+    def __init__(self, data):
+        self.date = data
+    def g(self):
+        return self.data + self.data
+"""
+READ = ONE_MISSPELT.replace("self.data +", "self.date +")
+ATTRIBUTE = "AttributeError: 'f' object has no attribute 'data' (did you mean: 'date'?)"
+RECORDS = "def f(x):\n    recrods = {{}}\n    {}\n    return records\n"
+UNKNOWN = "NameError: name 'records' is not defined (did you mean: 'recrods'?)"
 BODY = "def f(x):\n    {}\n    return x\n"
 SAVING = "save_for_backward can only save variables, but argument 0 is of type list"
 SAID = [
@@ -288,6 +312,132 @@ SAID = [
         "NotImplementedError: You must implement either the backward or vjp method for your",
         None,
         "",
+    ),
+    (ONE_MISSPELT, ATTRIBUTE, "common_misspelt_once", "Line 3 writes date. Elsewhere it is data"),
+    (READ, ATTRIBUTE, "common_misspelt", "Did you mean date?"),
+    (RECORDS.format("records[0] = x"), UNKNOWN, "common_misspelt_once", "Line 2 writes recrods."),
+    (RECORDS.format("pass"), UNKNOWN, "common_misspelt_somewhere", "One of the two is misspelt."),
+    (RECORDS.format("recrods[0] = x"), UNKNOWN, "common_misspelt", "Did you mean recrods?"),
+    (
+        "class f:\n    def exp() -> f:\n        pass\n",
+        "TypeError: f.exp() takes 0 positional arguments but 1 was given",
+        "common_self_missing",
+        "Line 2 defines exp(). Write exp(self).",
+    ),
+    (
+        "class f:\n    def exp(self):\n        pass\n",
+        "TypeError: f.exp() takes 1 positional argument but 2 were given",
+        "common_argument_count",
+        "",
+    ),
+    (
+        "def f(g):\n    return g.apply()\n",
+        "TypeError: Pair.forward() missing 2 required positional arguments: 'x' and 'y'",
+        "common_called_without_arguments",
+        "g.apply() passes no arguments",
+    ),
+    (
+        "def f(g):\n    return g(x.sum())\n",
+        "TypeError: g() missing 1 required positional argument: 'y'",
+        "common_argument_count",
+        "",
+    ),
+    (
+        "def f(y):\n    return x\n",
+        "NameError: name 'x' is not defined",
+        "common_parameter_renamed",
+        "Line 1 defines f(y), so x has no value in it. The stub has f(x).",
+    ),
+    (
+        "def f(x: Optional[int]):\n    pass\n\nfrom typing import Optional\n",
+        "NameError: name 'Optional' is not defined",
+        "common_defined_below",
+        "further down, in line 4.",
+    ),
+    (
+        "def f(x: Optional[int]):\n    pass\n",
+        "NameError: name 'Optional' is not defined",
+        "common_missing_import",
+        "from typing import Optional",
+    ),
+    (
+        BODY.format("x.is_leaf()"),
+        "TypeError: 'bool' object is not callable",
+        "common_attribute_called",
+        "is_leaf is an attribute",
+    ),
+    (
+        BODY.format("x.grad()"),
+        "TypeError: 'NoneType' object is not callable",
+        "common_attribute_called",
+        "grad is an attribute",
+    ),
+    (
+        BODY.format("x = 2(x)"),
+        "TypeError: 'int' object is not callable",
+        "common_not_callable",
+        "For a product, write *.",
+    ),
+    (
+        "class f:\n    def __int__(self, x):\n        pass\n",
+        "TypeError: f() takes no arguments",
+        "common_special_method",
+        "looks for __init__ in the class f, and it is not there. __int__ in this line is misspelt.",
+    ),
+    (
+        "class f:\n    x: float\n",
+        "TypeError: f() takes no arguments",
+        "common_special_method",
+        "or write @dataclass above the class.",
+    ),
+    (
+        "class f:\n    def __add__(self, x):\n        pass\n",
+        "TypeError: unsupported operand type(s) for +: 'int' and 'f'",
+        "common_special_method",
+        "Python looks for __radd__ in the class f, and it is not there. Define it in the class.",
+    ),
+    (
+        "class f:\n    def __raad__(self, x):\n        pass\n",
+        "TypeError: unsupported operand type(s) for +: 'int' and 'f'",
+        "common_special_method",
+        "__raad__ in this line is misspelt.",
+    ),
+    (
+        "class f:\n    def __add__(self, x):\n        return NotImplemented\n",
+        "TypeError: unsupported operand type(s) for +: 'f' and 'int'",
+        None,
+        "",
+    ),
+    (
+        "class f:\n    def g(self):\n        pass\n",
+        "TypeError: bad operand type for unary -: 'f'",
+        "common_special_method",
+        "__neg__",
+    ),
+    (
+        ONE_MISSPELT,
+        "AttributeError: 'int' object has no attribute 'date'",
+        "common_number_not_wrapped",
+        "This line needs date, which a f has and a plain int does not.",
+    ),
+    (ONE_MISSPELT, "AttributeError: 'int' object has no attribute 'gone'", None, ""),
+    (
+        BODY.format("with torch.no_grad: pass"),
+        "TypeError: 'type' object does not support the context manager protocol",
+        "common_with_not_called",
+        "with torch.no_grad():",
+    ),
+    (
+        BODY.format("yield"),
+        "TypeError: 'generator' object does not support the context manager protocol",
+        "common_generator_in_with",
+        "Write @contextmanager",
+    ),
+    (
+        "class f:\n    def forward(ctx, x): pass\n    def setup_context(ctx, i, o): pass\n",
+        "TypeError: missing a required argument: 'x'",
+        "common_ctx_beside_setup",
+        "Line 2 defines forward(ctx, x). Write forward(x)",
     ),
     (BODY.format("breakpoint()"), "SystemExit: 1", "common_debugger", "Delete the call."),
     (BODY.format("breakpoint(); exit()"), "SystemExit: 1", "common_exit", ""),
@@ -316,6 +466,16 @@ def test_what_is_raised_and_the_line(source: str, raised: str, name: str | None,
     found, words = named(error=StudentCodeError(kind, message, line=2), source=source)
     assert found == name
     assert says in words
+
+
+def test_a_name_of_the_stub_is_not_the_misspelt_one() -> None:
+    source = "class f:\n    def ReLU(self):\n        pass\n"
+    error = StudentCodeError(
+        "AttributeError", "'f' object has no attribute 'relu' (did you mean: 'ReLU'?)"
+    )
+    found, words = named(error=error, source=source, solution=source.replace("ReLU", "relu"))
+    assert (found, "Write relu in line 2, too." in words) == ("common_misspelt_once", True)
+    assert named(error=error, source=source, solution=source)[0] == "common_misspelt"
 
 
 @pytest.mark.parametrize("line", [None, 4])

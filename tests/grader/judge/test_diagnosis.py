@@ -89,3 +89,12 @@ def test_a_malformed_pattern_is_named(tmp_path: Path) -> None:
     file.write_text(TEXTS.replace("KeyError'", "KeyError('"), "utf-8")
     with pytest.raises(CourseError, match=r"diagnosis.toml:\d+: \[by_rule\]: .*unterminated"):
         read_mistakes(file)
+
+
+def test_a_sentence_that_is_filled_in_ends_with_one_full_stop() -> None:
+    for said, text in (
+        ("dim is 0.", "torch said: dim is 0. So"),
+        ("a ...", "torch said: a .... So"),
+    ):
+        assert fill_text("torch said: {said}. So", {"said": said}, Catalogue()) == text
+    assert fill_text("{said} So", {"said": "It is 0."}, Catalogue()) == "It is 0. So"

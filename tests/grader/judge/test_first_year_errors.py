@@ -57,6 +57,13 @@ SLIPS = {
         "Did you mean grad_output?",
         "return grad_ouput",
     ),
+    "parameter that is misspelt in the definition": Slip(
+        "grad_output: Tensor",
+        "grad_ouput: Tensor",
+        "Elsewhere it is grad_output. Write grad_output in line",
+        "def backward(ctx, grad_ouput",
+        never="Did you mean",
+    ),
     "backward of a Function": Slip(
         "def backward(",
         "def backwards(",
@@ -80,6 +87,18 @@ SLIPS = {
     ),
     "math without import": Slip(
         VALUE, VALUE.replace("torch", "math"), "at the top: import math", "math.exp(-x)"
+    ),
+    "Optional without import": Slip(
+        "def sigmoid(x: Tensor)",
+        "def sigmoid(x: Optional[Tensor])",
+        "at the top: from typing import Optional",
+        "def sigmoid(x: Optional",
+    ),
+    "name that is defined below": Slip(
+        "def sigmoid(x: Tensor)",
+        "A = B\nB = 1\n\ndef sigmoid(x: Tensor)",
+        "B is defined further down, in line 41",
+        "A = B",
     ),
     "F without import": Slip(
         VALUE,
@@ -168,7 +187,25 @@ SLIPS = {
         VALUE, "        y = 1 / 2(1 + torch.exp(-x))\n", "For a product, write *.", "1 / 2(1 +"
     ),
     "shape()": Slip(
-        *before(VALUE, "        n = x.shape()\n"), "write it without parentheses", "x.shape()"
+        *before(VALUE, "        n = x.shape()\n"), "Write it without parentheses", "x.shape()"
+    ),
+    "requires_grad()": Slip(
+        *before(VALUE, "        n = x.requires_grad()\n"),
+        "requires_grad is an attribute, not a method",
+        "x.requires_grad()",
+    ),
+    "no_grad without parentheses": Slip(
+        VALUE,
+        f"        with torch.no_grad:\n    {VALUE}",
+        "Write parentheses behind it, as in: with torch.no_grad():",
+        "with torch.no_grad:",
+    ),
+    "parameter of another name": Slip(
+        "def sigmoid(x: Tensor)",
+        "def sigmoid(value: Tensor)",
+        "The stub has sigmoid(x).",
+        "def sigmoid(value",
+        never="inside an if",
     ),
     "size[0]": Slip(
         *before(VALUE, "        n = x.size[0]\n"), "Write parentheses behind it", "x.size[0]"
@@ -276,6 +313,9 @@ SLIPS = {
     ),
     "colon": Slip(DEFINITION, DEFINITION.replace(":\n", "\n"), "A colon is missing", "def sigmoid"),
     "bracket": Slip(VALUE, VALUE.replace("))", ")"), "is never closed", "y = 1 / (1"),
+    "spaces and a tab": Slip(
+        VALUE, f"    \t{VALUE.lstrip()}", "indented with tabs", "y = 1 /", never="save_for"
+    ),
     "tab": Slip(VALUE, "\t" + VALUE.lstrip(), "indented with tabs", "y = 1 /"),
 }
 

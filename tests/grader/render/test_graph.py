@@ -440,6 +440,10 @@ def itself(x):
 def derivative(f, x):
     return f(x)
 
+def alone():
+    import torch
+    return torch.ones(2, requires_grad=True).exp()
+
 def scaled(x, *, by):
     return x * by
 """
@@ -458,6 +462,12 @@ def graph(mine: Path, function: str, *options: str) -> Any:
 
 
 TWO = ("--input", "1,2", "--input", "3")
+
+
+def test_a_function_without_parameters_is_called_without_inputs(mine: Path) -> None:
+    done = graph(mine, "alone")
+    assert done.exit_code == 0
+    assert "alone()" in done.output and "ExpBackward0" in done.output
 
 
 def test_a_users_function_is_drawn(mine: Path) -> None:

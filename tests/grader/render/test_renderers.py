@@ -380,6 +380,12 @@ def test_a_warning_is_not_called_printed(shown: Shown) -> None:
         assert ("It printed" in html, "It warned" in html) == (bool(told), not told)
 
 
+def test_a_long_line_that_was_printed_is_cut_visibly(shown: Shown) -> None:
+    for output, cut in (("x" * 300, True), ("x" * 200, False)):
+        failed = check("naming", Outcome.FAILED, message="wrong", output=output)
+        assert ("x…" in shown(report(lesson(failed)))) is cut
+
+
 @pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
 def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown) -> None:
     """Failures come first; waiting checks are counted with their points, without bonus."""
@@ -420,10 +426,11 @@ def test_every_failure_is_counted_of_however_many_lessons(shown: Shown) -> None:
     assert "4 wrong checks are shown in full" in shown(whole, html="report.html")
 
 
-def test_a_cause_that_was_told_is_pointed_to_where_the_line_has_room(shown: Shown) -> None:
+def test_a_cause_that_was_told_is_pointed_to_below_a_line_without_room(shown: Shown) -> None:
     again, long = replace(RAISED, id="tiny.again"), replace(RAISED, title="long " * 12)
     lines = shown(report(lesson(RAISED, again, long))).splitlines()
     assert ["same as above" in line for line in lines if "✘" in line] == [False, True, False]
+    assert lines.count("    same as above") == 1
     assert sum("the gradient is wrong" in line for line in lines) == 1
 
 
