@@ -22,7 +22,7 @@ MARA = 'Student,ID,SIS Login ID,Section\n"De Luca, Mara",4,m1,\n"Deluca, Mara",5
 
 def report_of(*task: Any, name: str) -> Report:
     """Replace grading; a file may stand for none."""
-    if "NO FILE" not in task[3]["tiny"].text:
+    if "NO_FILE" not in task[3]["tiny"].text:
         return recorded(*task, name=name)
     return make_report(name, [LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 10)])
 
@@ -114,6 +114,6 @@ def test_the_first_attempt_that_counts_is_the_first_with_a_verdict(term: Term) -
 
 def test_a_lesson_that_is_left_out_later_is_said_to_be_not_handed_in(term: Term) -> None:
     term.grade(term.download("a", {"Ada/tiny.py": points(10)}))
-    term.grade(term.download("b", {"Ada/tiny.py": "# NO FILE"}, MONDAY + DAY))
+    term.grade(term.download("b", {"Ada/tiny.py": "NO_FILE = 1"}, MONDAY + DAY))
     said = " ".join(term.run("changes", term.out).split())
     assert "tiny.double passed → not handed in" in said
