@@ -542,7 +542,7 @@ class LineFinder:
                 students = (replace(new, person=old.person),)
             elif turning := turning_into(self.book, old.person, new.person):
                 self.book.change("people", *turning)
-        if name != one.name:
+        if name != one.name and not name.startswith(f"{one.name}-"):  # another one has that name
             self.renamed.append(f"{one.name} is {name}")
         students = tuple(map(self._known, students))
         if is_team:
