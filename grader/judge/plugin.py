@@ -66,7 +66,7 @@ class LessonPlugin:
         self.tr = load_catalogue(lang, lesson.texts(lang))
         self.withheld = lesson.held is not None
         self.solved = reference_of(lesson)
-        self.results = Results(lesson, self.solved)
+        self.results = Results(lesson, self.solved, self.stub)
         self.examples = Examples(lesson, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
         self.constants = Constants(())
