@@ -76,6 +76,14 @@ SLIPS = [
         "softmax", ".log() - shifted.gather", ".log() + shifted.gather", "loss",
         asks="Return the mean of -log(softmax(row)[target of the row]), 0-d.",
     ),
+    Slip(
+        "relu_and_ste", "return (x > 0).to(x.dtype)", "return (x > 0).float()", "ste_calls_apart",
+        line="(x > 0).float()",
+    ),
+    Slip(
+        "implicit", "z, create_graph=True", "z", "the_gradient_of_a_minimizer",
+        line="(slope,) = ", says="pass create_graph=True",
+    ),
 ]  # fmt: skip
 
 
