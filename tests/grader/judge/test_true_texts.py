@@ -84,6 +84,20 @@ SLIPS = [
         "implicit", "z, create_graph=True", "z", "the_gradient_of_a_minimizer",
         line="(slope,) = ", says="pass create_graph=True",
     ),
+    Slip(
+        "relu_and_ste", "return grad_output * (x > 0)",
+        "grad_output[x < 0] = 0; return grad_output", "my_relu_after_a_sum",
+        says="or multiply by the mask. (These numbers are from another call.)",
+    ),
+    Slip(
+        "relu_and_ste", "return grad_output * (x > 0)",
+        "grad_output[x < 0] = 0; return grad_output", "my_relu_leaves_tensors_of_others",
+        says="or multiply by the mask. in MyReLU",  # the numbers of this call
+    ),
+    Slip(
+        "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
+        "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
+    ),
 ]  # fmt: skip
 
 
