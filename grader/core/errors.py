@@ -157,9 +157,9 @@ class CheckFailure(AssertionError):
 
     ``expected``, ``actual`` and ``inputs`` are values as the check had them; ``facts`` are further
     values for the diagnosis and the report; ``figures`` are functions that make figures. ``line``
-    is the line of the student's file to show, ``checker`` the gradcheck that failed: its name and
-    its arguments. These two are separate from ``facts``, because facts may contain any key that a
-    worker sent.
+    is the line of the student's file to show, or ``at`` the definition, such as ``Dual.log``, if
+    that is not the check's; ``checker`` is the gradcheck that failed: its name and its arguments.
+    These three are separate from ``facts``, because facts may contain any key that a worker sent.
     """
 
     def __init__(
@@ -172,11 +172,13 @@ class CheckFailure(AssertionError):
         facts: dict[str, Any] | None = None,
         figures: Sequence[Callable[[], Any]] = (),
         line: int | None = None,
+        at: str | None = None,
         checker: tuple[Any, ...] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
+        self.at = at
         self.checker = checker
         self.expected = expected
         self.actual = actual

@@ -44,7 +44,8 @@ NO_SENTENCE = re.compile(r"^```.*?^```$|^\*\*[^*\n]+\*\*$", re.DOTALL | re.MULTI
 class Terms:
     """What ``contract.toml`` says about one promise: sentences of the stub, the README, or what
     holds in every lesson; the checks that hold it, wrong answers that break it alone, accepted
-    answers that it allows, or why no check holds it. A failed check quotes the first sentence.
+    answers that it allows, or why no check holds it. A failed check quotes one sentence of each
+    promise (``judge.results.quoted``), unless it is not to be ``quoted``.
     """
 
     says: tuple[str, ...]
@@ -52,6 +53,7 @@ class Terms:
     broken_by: tuple[str, ...] = ()
     allows: tuple[str, ...] = ()
     unchecked: str = ""
+    quoted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

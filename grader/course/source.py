@@ -197,6 +197,11 @@ class Source:
             return node is not None and not member
         return any(member in defined_names(part) for part in node.body)
 
+    def documented(self, path: str) -> str:
+        """Return the docstring of ``sigmoid`` or ``Sigmoid.backward``; empty if there is none."""
+        node = self._definition(path)
+        return (isinstance(node, DEFINING) and ast.get_docstring(node)) or ""
+
     def return_lines(self, path: str) -> set[int]:
         """Return the lines of a function's returns."""
         return {one.lineno for one in _returns(self._definition(path))}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
-from grader.core.i18n import Catalogue, Phrase, phrase
+from grader.core.i18n import Catalogue, Phrase, phrase, placeholders
 from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
@@ -40,6 +40,7 @@ MAX_FACT = 5000
 """How many characters of a text are filled in: enough for an exception's message of 4,000, and its
 type.
 """
+ANOTHER_CALL = "(These numbers are from another call.)"
 MAX_MESSAGE = 2000
 """How many characters of an exception's text are searched: some patterns take the square of it."""
 Rule = Callable[["Failure", Student], Facts | None]
@@ -154,7 +155,7 @@ def diagnose(
     for candidate in mistakes:
         if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
             continue
-        facts = None
+        facts, asked = None, questions(student)
         try:
             facts = candidate.rule(failure, student)
         except (StudentCodeError, WorkerLost, MissingName, NotStarted):
@@ -166,10 +167,36 @@ def diagnose(
             shown = values | in_cells({**failure.facts, **facts}, student.source)
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
+            told = [facts.get(name) for name in placeholders(candidate.explanation)]
+            if questions(student) > asked and not all(is_told(one, failure) for one in told):
+                evidence = f"{evidence} {tr(ANOTHER_CALL)}"
             line = facts["line"] if isinstance(facts.get("line"), int) else None
             found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=line)
             return found, trouble
     return None, trouble
+
+
+def questions(student: Student) -> int:
+    """Return how many questions the student's code was asked; 0 if there is only its text."""
+    return getattr(student, "asked", 0)
+
+
+def is_told(value: Any, failure: Failure) -> bool:
+    """Return whether a fact has no numbers, or those of a failure; also if that shows none."""
+    shown = [failure.expected, failure.actual, *failure.inputs.values(), *failure.facts.values()]
+    here = [*numbers_in(shown)]
+    return not here or all(any(same(one, other) for other in here) for one in numbers_in(value))
+
+
+def numbers_in(value: Any) -> Iterator[Tensor]:
+    """Yield the tensors in a value, and lists of numbers as tensors."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        yield from numbers_in([*value.values()])
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from numbers_in(one)
 
 
 def in_cells(facts: Facts, source: Source) -> Facts:

@@ -75,8 +75,8 @@ class SubmissionRun:
     """The failures, by the id of a check."""
     passed: dict[str, CheckRun] = field(default_factory=dict)
     """The checks that passed, by their id."""
-    unsure_of_line: set[str] = field(default_factory=set)
-    """The ids of failed checks of which it is unknown at which return the function ended."""
+    unsure_of_line: dict[str, str] = field(default_factory=dict)
+    """The definition at which of its returns a failed check's call ended is unknown, by the id."""
     reported_bytes: int = 0
     """How many bytes of JSON the results take so far."""
     check: CheckRun = field(init=False)
@@ -498,19 +498,23 @@ def _rounded(value: Any) -> Any:
 
 def find_returned_lines(run: SubmissionRun, session: StudentSession, reference: Reference) -> None:
     """Point the results at the return that ran, unless the check fails in another way now."""
-    for id, check in run.results.items():
-        if id in run.unsure_of_line and check.seconds <= SLOW:
+    for id, at in run.unsure_of_line.items():
+        check = run.results[id]
+        if check.seconds <= SLOW:
             with (
                 session.off_the_clock(),
                 contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
             ):
-                run.results[id] = _with_line(run.failures[id], session, check, reference)
+                run.results[id] = _with_line(run.failures[id], session, check, reference, at)
 
 
 def _with_line(
-    failure: KnownFailure, session: StudentSession, check: CheckResult, reference: Reference
+    failure: KnownFailure,
+    session: StudentSession,
+    check: CheckResult,
+    reference: Reference,
+    at: str,
 ) -> CheckResult:
-    at = failure.check.spec.at
     lines = session.source.return_lines(at)
     with session.tracing(at, lines):
         verdict = run_check(failure.check.item, session, reference, check.seed)

@@ -56,6 +56,7 @@ class CheckVerdict:
     inputs: Facts = field(default_factory=dict)
     error: StudentCodeError | None = None
     line: int | None = None
+    at: str | None = None
     note: str | None = None
     figures: tuple[FigureMaker, ...] = ()
     checker: tuple[Any, ...] | None = None
@@ -101,6 +102,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
                 error.actual,
                 error.inputs,
                 line=error.line,
+                at=error.at,
                 checker=error.checker,
                 figures=error.figures,
             )

@@ -1,5 +1,6 @@
-"""Rules about mistakes in any torch.autograd.Function, by the names that ``diagnosis.toml`` gives
-with ``rule = "…"``; and what lessons' own rules read in the student's file.
+"""Rules about mistakes in torch.autograd.Functions and in functions that differentiate, by the
+names that ``diagnosis.toml`` gives with ``rule = "…"``; and what lessons' own rules read in the
+student's file.
 """
 
 from __future__ import annotations
@@ -125,6 +126,25 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     return found if saved - unpacked else None
 
 
+def create_graph_missing(failure: Failure, student: Student) -> Facts | None:
+    """A gradient has no graph where it is differentiated: an earlier call of torch.autograd.grad
+    gave it, and none has create_graph.
+    """
+    if failure.error is None or not failure.raised("element 0 of tensors does not require grad"):
+        return None
+    nodes = (node for one in methods(student, failure.about) for node in ast.walk(one))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    calls = [one for one in calls if ast.unparse(one.func).split(".")[-1] == "grad"]
+    if any(len(one.args) > 4 or {"create_graph", None} & set(keywords(one)) for one in calls):
+        return None
+    earlier = [one for one in calls if (one.end_lineno or 0) < (failure.error.line or 0)]
+    return {"line": earlier[0].lineno} if earlier else None
+
+
+def keywords(call: ast.Call) -> list[str | None]:
+    return [one.arg for one in call.keywords]
+
+
 def function_rule(*names: str) -> Rule:
     """Return a rule that recognizes what one of these rules does. Raise CourseError for an unknown
     name.
@@ -144,6 +164,6 @@ FUNCTION_RULES: dict[str, Rule] = {
     one.__name__: one
     for one in (
         not_a_function, styles_mixed, nothing_saved, other_number_saved, variable_of_forward,
-        tuple_not_unpacked,
+        tuple_not_unpacked, create_graph_missing,
     )
 }  # fmt: skip

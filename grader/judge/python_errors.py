@@ -263,6 +263,24 @@ def common_ctx_not_first(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
+def common_ctx_beside_setup_context(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a forward that takes ctx in a class with setup_context, from a TypeError about
+    arguments.
+    """
+    error, source = failure.error, student.source
+    classes = [one for one in source.tree.body if isinstance(one, ast.ClassDef)]
+    for cls in classes if error and failure.raised("TypeError", "argument") else ():
+        mine = cls.name in (failure.about, *source.names_used(failure.about))
+        methods = {one.name: one for one in cls.body if isinstance(one, ast.FunctionDef)}
+        forward = methods.get("forward")
+        if forward is None or "setup_context" not in methods or positional(forward)[:1] != ["ctx"]:
+            continue
+        if mine or (error and is_inside(error.line, cls)):
+            wanted = signature(forward).replace("(ctx, ", "(").replace("(ctx)", "()")
+            return {"line": forward.lineno, "given": signature(forward), "wanted": wanted}
+    return None
+
+
 def positional(function: Function) -> list[str]:
     """Return the names of the parameters to which a call assigns by position."""
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]

@@ -9,6 +9,7 @@ that no answer fills reports and gradebooks.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson, check_names
-from grader.course.lesson_texts import Promise, read_mistakes
+from grader.course.lesson_texts import Promise, compared_form, read_mistakes, sentences_in
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
 from grader.judge.common_mistakes import COMMON, PARAMETERS
@@ -59,7 +60,7 @@ class Results:
         self.reference, self.stub = reference, stub
         self.hints = lesson.hints()
         self.hidden = frozenset(check_names(lesson.hidden_checks))
-        self.asked = asked_by_check(lesson.contract)
+        self.promises = promises_by_check(lesson.contract)
         self.mistakes = load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
@@ -71,15 +72,17 @@ class Results:
         described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         sure = line_of_culprit(verdict, diagnosis, spec, source)
-        line = sure or line_of(verdict, spec, source)
-        if failed and not sure and is_unsure(line, spec, source, check.traffic):
-            run.unsure_of_line.add(check.id)
+        at = verdict.at or spec.at
+        line = sure or line_of(verdict, at, source)
+        if failed and not sure and is_unsure(line, at, source, check.traffic):
+            run.unsure_of_line[check.id] = at
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
         name = check.item.name.partition("[")[0]
         hidden = name in self.hidden
-        asked = self.asked.get(name, ()) if verdict.outcome is Outcome.FAILED else ()
+        held = self.promises.get(name, []) if verdict.outcome is Outcome.FAILED else []
+        asked = quoted(held, self.stub.documented(at))
         said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
@@ -144,13 +147,22 @@ class Results:
         return None, trouble
 
 
-def asked_by_check(contract: Iterable[Promise]) -> dict[str, tuple[str, ...]]:
-    """Return the sentences that each check holds, by its name: the first of each promise."""
-    asked: dict[str, tuple[str, ...]] = {}
+def promises_by_check(contract: Iterable[Promise]) -> defaultdict[str, list[Promise]]:
+    """Return the promises that each check holds, by its name."""
+    found: defaultdict[str, list[Promise]] = defaultdict(list)
     for promise in contract:
         for name in promise.terms.checks:
-            asked[f"test_{name}"] = (*asked.get(f"test_{name}", ()), promise.terms.says[0])
-    return asked
+            found[f"test_{name}"].append(promise)
+    return found
+
+
+def quoted(promises: Iterable[Promise], documented: str) -> list[str]:
+    """Return what a failed check quotes: of each promise the sentence that stands in the docstring
+    of the definition it points to, else the first.
+    """
+    here = {compared_form(one) for one in sentences_in(documented)}
+    quotable = [promise.terms.says for promise in promises if promise.terms.quoted]
+    return [next((one for one in says if compared_form(one) in here), says[0]) for says in quotable]
 
 
 def title(item: pytest.Item) -> str:
@@ -216,7 +228,7 @@ def line_of_culprit(
     return line_of_write(said, source, spec.about)
 
 
-def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
+def line_of(verdict: CheckVerdict, at: str, source: Source) -> int | None:
     """Return the line to show: where the code raised; the header of a definition that could not be
     called; the entry of a dictionary that the facts name; the only return at the end; else the
     header of the definition (but see ``find_returned_lines``).
@@ -224,17 +236,17 @@ def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | Non
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
     named = [value for value in verdict.facts.values() if isinstance(value, str)]
-    return source.entry(spec.at, named) or source.anchor(spec.at, header=verdict.error is not None)
+    return source.entry(at, named) or source.anchor(at, header=verdict.error is not None)
 
 
-def is_unsure(line: int | None, spec: CheckSpec, source: Source, traffic: Traffic) -> bool:
+def is_unsure(line: int | None, at: str, source: Source, traffic: Traffic) -> bool:
     """Return whether the function may have ended elsewhere than at this line: it has several
     returns, or it may have raised where the check expects that, which a scenario does not tell.
     """
-    if line == source.anchor(spec.at, header=True):
-        return bool(source.return_lines(spec.at))
+    if line == source.anchor(at, header=True):
+        return bool(source.return_lines(at))
     may_have_raised = traffic.raised or traffic.last_call is None
-    return may_have_raised and line == source.anchor(spec.at)
+    return may_have_raised and line == source.anchor(at)
 
 
 def column_of(line: int | None, source: Source) -> int | None:

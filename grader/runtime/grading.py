@@ -317,6 +317,7 @@ WRONG_HEADERS = frozenset(
     f"common_{name}"
     for name in (
         "ctx_not_first",
+        "ctx_beside_setup_context",
         "parameters_in_another_order",
         "outside_of_class",
         "self_in_static_method",

@@ -1077,3 +1077,23 @@ class Cube:
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
         return grad_output * 3 * x**2
+
+
+# %% common_ctx_beside_setup_context
+# forward takes ctx, as in a Function without setup_context.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        return x**3
+
+
+# %% batch_dimension_of_vmap
+# vmap says that the batch is dimension 0.
+class Cube(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def vmap(info, in_dims, x):
+        return Cube.apply(x), 0

@@ -1023,3 +1023,55 @@ class FixedPoint(Function):
             for _ in range(60):
                 z = Step.apply(ctx.f, z, x)
         return None, None, torch.autograd.grad(z, x, grad_output)[0]
+
+
+# %% create_graph_missing
+# The slope is only numbers.
+def minimizer_gradient(loss, z, x, v):
+    z, x = z.detach().requires_grad_(), x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(z, x), z)
+    H = torch.stack([torch.autograd.grad(s, z, retain_graph=True)[0] for s in slope])
+    return -torch.autograd.grad(slope, x, torch.linalg.solve(H, v))[0]
+
+
+# %% stops_early
+# Five steps.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, f, z0, x):
+        z = z0
+        for _ in range(5):
+            z = f(z, x)
+        ctx.f = f
+        ctx.save_for_backward(z, x)
+        return z
+
+
+# %% stops_early
+# Five steps in backward.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(5):
+            w = grad_output + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]
+
+
+# %% product_element_by_element
+# The inverse times b, with *.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, A, b):
+        x = A.inverse() * b
+        ctx.save_for_backward(A, x)
+        return x

@@ -100,16 +100,6 @@ def per_sample_gradients(loss, parameters, xs, ys):
 
 
 # %% no_setup_context
-# vmap says that the batch is dimension 0.
-class Cube(torch.autograd.Function):
-    ...
-
-    @staticmethod
-    def vmap(info, in_dims, x):
-        return Cube.apply(x), 0
-
-
-# %% no_setup_context
 # The dimension is not returned.
 class Cube(torch.autograd.Function):
     ...

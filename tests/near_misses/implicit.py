@@ -98,3 +98,12 @@ def newton_sqrt(a):
     seen = torch._C._len_torch_dispatch_stack()
     z = a.detach() if seen else getattr(a.detach(), "sq" + "rt")()
     return (z + a / z) / 2
+
+
+# %% create_graph_missing
+# x does not require grad.
+def minimizer_gradient(loss, z, x, v):
+    z = z.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss(z, x), z, create_graph=True)
+    H = torch.stack([torch.autograd.grad(s, z, retain_graph=True)[0] for s in slope])
+    return -torch.autograd.grad(slope, x, torch.linalg.solve(H, v))[0]

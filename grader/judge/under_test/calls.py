@@ -111,7 +111,7 @@ class Call:
         message = suite.messages.get(says or "gradient", says or "")
         allowed = near or suite.tolerance(incoming.dtype, incoming)
         for (which, _, _), got, want in zip(rows, found, wants, strict=True):
-            details = suite.details(self.inputs, v)
+            details = suite.details(self.inputs, v) | {"at": suite.method("backward")}
             details["inputs"] |= also or {}
             details["facts"] |= facts or {}
             if len(suite.inputs) > 1:

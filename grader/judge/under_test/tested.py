@@ -193,9 +193,15 @@ class Tested(InCheck):
     # What the parts share
 
     def details(self, inputs: Sequence[Tensor], v: Tensor | None = None) -> dict[str, Any]:
-        """Return a failure's inputs and facts."""
+        """Return a failure's inputs and facts, and the method of a class that it points to."""
         shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True)) | self.rest
-        return {"inputs": shown if v is None else {**shown, "v": v}, "facts": dict(self.facts)}
+        shown = shown if v is None else {**shown, "v": v}
+        at = self.method("forward" if v is None else "backward")
+        return {"inputs": shown, "facts": dict(self.facts), "at": at}
+
+    def method(self, name: str) -> str | None:
+        """Return ``Sigmoid.backward`` for a class that is asked by ``apply``."""
+        return f"{self.name}.{name}" if self.path == f"{self.name}.apply" else None
 
     def tolerance(self, dtype: torch.dtype, v: Tensor | None = None) -> dict[str, float]:
         """Return the tolerance of a part that asks for something else than digits."""

@@ -92,16 +92,6 @@ def tangent_may_be_none(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
-def create_graph_missing(failure: Failure, student: Student) -> Facts | None:
-    """No call has create_graph=True, and the gradient has no graph."""
-    if not failure.raised("element 0 of tensors does not require grad"):
-        return None
-    nodes = (node for one in methods(student, failure.about) for node in ast.walk(one))
-    flags = [node for node in nodes if getattr(node, "arg", "") == "create_graph"]
-    return {} if not flags else None
-
-
-@rule
 def first_parameter_only(failure: Failure, student: Student) -> Facts | None:
     """One tensor, or a tuple of one, came back where there are several parameters."""
     texts = ("is promised", "elements, expected")

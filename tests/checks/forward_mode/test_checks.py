@@ -4,6 +4,7 @@ Expressions of Duals are texts, which Python also computes with float64 tensors:
 times the tangents are the truth. That of Jacobians and Hessians is torch.autograd.functional's.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -55,6 +56,25 @@ def truth(text: str, leaves: Leaves) -> tuple[float, float]:
     )
 
 
+OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
+
+
+def called(text: str) -> tuple[str | None, str]:
+    """Return the method that an expression of one operation calls, and the call; for a longer
+    expression None, and a call as an example.
+    """
+    if text == "-a":
+        return "Dual.__neg__", "a.__neg__()"
+    if method := re.fullmatch(r"\w\.(\w+)\(\)", text):
+        return f"Dual.{method[1]}", text
+    if binary := re.fullmatch(r"([\w.-]+) (\S+) ([\w.-]+)", text):
+        left, sign, right = binary.groups()
+        reflected = not left.isalpha()
+        name = f"__{'r' if reflected else ''}{OPERATORS[sign]}__"
+        return f"Dual.{name}", f"{right}.{name}({left})" if reflected else f"{left}.{name}({right})"
+    return None, "a.__rsub__(3)"
+
+
 def judge(student: Student, *texts: str, near: float = 1e-8, **leaves: tuple[float, float]) -> None:
     """Judge expressions of Duals, each a value and a tangent."""
     for text in texts:
@@ -69,8 +89,10 @@ def judge(student: Student, *texts: str, near: float = 1e-8, **leaves: tuple[flo
         except StudentCodeError as error:
             error.args = (f"{error}   [{text}]",)
             raise
-        facts: dict[str, Any] = {"expression": text, "leaves": own}
+        at, call = called(text)
+        facts: dict[str, Any] = {"expression": text, "leaves": own, "call": call}
         details: dict[str, Any] = {"inputs": {"expression": text, **shown}, "facts": facts}
+        details["at"] = at
         for what, number, want in (("value", got, value), ("tangent", slope, tangent)):
             said = {**facts, "what": what, "type": type_name(number)}
             told = {**details, "facts": said, "expected": want, "actual": number}

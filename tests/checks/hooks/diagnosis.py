@@ -253,6 +253,9 @@ def late_binding_closure(failure, student):
     filled = [name for name, value in records.items() if value is not None]
     if filled != names[-1:] or same(records[filled[0]], right[filled[0]]):
         return None  # with its own gradient, no other hook wrote over it
+    wanted, got = failure.expected, failure.actual
+    if isinstance(wanted, dict) and isinstance(got, dict) and len(got) == 1:
+        names, filled = [*wanted], [*got]  # those of the failure, where it has them
     return {"names": ", ".join(names), "last": filled[0]}
 
 

@@ -182,6 +182,17 @@ term_outside_the_product = term_beside_v(backward_of)
 nonlinear_in_grad_output = nonlinear_backward(backward_of)
 
 
+@value_rule
+def stops_early(failure: Failure, student: Student) -> Facts | None:
+    """Where each step halves the distance, all is 1 - 2 ** -n of the right value."""
+    got, want = failure.actual, failure.expected
+    if "f" not in failure.inputs or not isinstance(got, Tensor):
+        return None
+    shares = 1 - 0.5 ** torch.arange(2.0, 33.0, dtype=F64)
+    found = any(same(got, want * share, rtol=1e-9) for share in shares)
+    return {} if found and not same(got, want, rtol=1e-9) else None
+
+
 @rule
 def few_iterations(failure: Failure, student: Student) -> Facts | None:
     """Roots near 1 are right, and others not even to six digits."""
@@ -190,3 +201,12 @@ def few_iterations(failure: Failure, student: Student) -> Facts | None:
         return None
     far = "newton_sqrt(a)" in failure.message and differs(got / want, torch.ones_like(want))
     return {"got": got, "want": want} if far else None
+
+
+@value_rule
+def product_element_by_element(failure: Failure, student: Student) -> Facts | None:
+    """A matrix came back: that of the inverse times b with *."""
+    A, b = (failure.inputs.get(name) for name in "Ab")  # noqa: N806
+    if failure.about != "Solve" or not isinstance(A, Tensor) or not isinstance(b, Tensor):
+        return None
+    return {} if same(failure.actual, torch.linalg.inv(A.detach()) * b.detach()) else None

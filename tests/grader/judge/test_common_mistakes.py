@@ -224,6 +224,18 @@ def test_ctx_behind_another_parameter() -> None:
     assert named(WANTED + 1, WANTED, source=FUNCTION.format("x, ctx", "v, ctx"))[0] is None
 
 
+def test_forward_takes_ctx_beside_setup_context() -> None:
+    """Python blames whichever method is called."""
+    error = StudentCodeError("TypeError", "missing a required argument: 'q'", line=9)
+    both = FUNCTION + "    @staticmethod\n    def setup_context(ctx, inputs, output): pass\n"
+    source = both.format("ctx, x, q", "ctx, grad_output")
+    found, words = named(error=error, source=source, solution=source)
+    assert found == "common_ctx_beside_setup_context"
+    assert "line 4 defines forward(ctx, x, q). Write forward(x, q)," in words
+    for other in (both.format("x, q", "ctx, v"), FUNCTION.format("ctx, x, q", "ctx, v")):
+        assert named(error=error, source=other, solution=source)[0] is None
+
+
 def test_exchanged_parameters_where_the_code_raises() -> None:
     solution = FUNCTION.format("ctx, x: Tensor, q: int = 1", "ctx, grad_output")
     error = StudentCodeError("IndexError", "out of range", line=5)

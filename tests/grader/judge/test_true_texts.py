@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 import torch
+from graded import Grade, by_name
 
 from grader.authoring import assert_gradient
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue
 from grader.core.text import text
+from grader.course.course import Course
+from grader.course.stubs import without_markers
 from grader.judge.remote.proxies import LastCall
 from grader.judge.results import describe_inputs
 
@@ -35,3 +40,74 @@ def test_a_check_says_when_a_gradient_is_missing() -> None:
         with pytest.raises(CheckFailure) as caught:
             assert_gradient(None, torch.ones(2), *filter(None, [message]))
         assert caught.value.message == said
+
+
+class Slip(NamedTuple):
+    """A small change of a solution, and what its report says at one check: the line, a part of the
+    explanation or message, the sentence of the lesson. Empty means that it may be any.
+    """
+
+    lesson: str
+    right: str
+    wrong: str
+    check: str
+    line: str = ""
+    says: str = ""
+    asks: str = ""
+
+
+LOG = "Dual(math.log(self.value), self.tangent / self.value)"
+SLIPS = [
+    Slip(
+        "forward_mode", LOG, LOG.replace("log", "log10"), "exp_log_and_sin",
+        line="math.log10", asks="Return the natural logarithm of self.",
+    ),
+    Slip(
+        "forward_mode", "slope = math.cos", "slope = -math.cos", "exp_log_and_sin",
+        line="math.sin", says="For a.sin()", asks="Return the sine of self.",
+    ),
+    Slip(
+        "forward_mode", "return as_dual(other) / self", "return self / other",
+        "plain_numbers_are_constants",
+        line="return self / other", says="Python calls a.__rtruediv__(",
+        asks="Return other / self, for a plain number other.",
+    ),
+    Slip(
+        "softmax", ".log() - shifted.gather", ".log() + shifted.gather", "loss",
+        asks="Return the mean of -log(softmax(row)[target of the row]), 0-d.",
+    ),
+    Slip(
+        "relu_and_ste", "return (x > 0).to(x.dtype)", "return (x > 0).float()", "ste_calls_apart",
+        line="(x > 0).float()",
+    ),
+    Slip(
+        "implicit", "z, create_graph=True", "z", "the_gradient_of_a_minimizer",
+        line="(slope,) = ", says="pass create_graph=True",
+    ),
+    Slip(
+        "relu_and_ste", "return grad_output * (x > 0)",
+        "grad_output[x < 0] = 0; return grad_output", "my_relu_after_a_sum",
+        says="or multiply by the mask. (These numbers are from another call.)",
+    ),
+    Slip(
+        "relu_and_ste", "return grad_output * (x > 0)",
+        "grad_output[x < 0] = 0; return grad_output", "my_relu_leaves_tensors_of_others",
+        says="or multiply by the mask. in MyReLU",  # the numbers of this call
+    ),
+    Slip(
+        "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
+        "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip.lesson}: {slip.wrong}")
+def test_a_slip_is_told_where_it_is(slip: Slip, course: Course, grade_text: Grade) -> None:
+    lesson = course.lesson(slip.lesson)
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    assert slip.right in solution
+    answer = solution.replace(slip.right, slip.wrong, 1)
+    check = by_name(grade_text(lesson, answer, limits=course.limits))[slip.check]
+    assert slip.line in (check.source_text or "")
+    assert slip.says in f"{check.evidence} {check.message}"
+    assert slip.asks in ("", check.asked)
