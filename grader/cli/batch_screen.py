@@ -206,7 +206,7 @@ class Summary:
             )
         if tally.untimed:
             self.line(
-                f"{counted(tally.untimed, 'new attempt')} without a time count as in time: give"
+                f"no time is known of {counted(tally.untimed, 'new attempt')}, taken as in time: give"
                 " --roster a list with times, downloaded together with it"
             )
         self.show_people(tally)

@@ -944,7 +944,8 @@ class Gradebook:
         A roster has the time of a person's newest attempt, but it may be older or newer than the
         download with which it was given. So a time belongs to the first download of those with
         which it was told, unless all files in it are older; then to the first one with a file that
-        is not. If a download gets several times, it has the one that was told last.
+        is not. If a download gets several times, it has the one that was told last, but none that
+        is later than all files of every download if there is another one.
         """
         query = (
             "SELECT t.*, r.newest FROM attempts t LEFT JOIN runs r ON r.id = t.run WHERE"
@@ -960,12 +961,15 @@ class Gradebook:
         told_with: dict[str, set[int]] = {}
         for attempt, told in self.db.execute(query, [came_under]).fetchall():
             told_with[told] = told_with.pop(told, set()) | {first_run[attempt]}
-        belongs = {}
+        belongs: dict[int, str] = {}
         for told, runs in told_with.items():
             began = moment(told).timestamp() - ZIP_SECONDS
             among = [run for run in newest if run in runs]
-            fitting = (run for run in (*among, *newest) if newest[run] >= began)
-            belongs[next(fitting, among[-1])] = told
+            fitting = [run for run in (*among, *newest) if newest[run] >= began]
+            if fitting:
+                belongs[fitting[0]] = told
+            else:  # of a submission that was in no download, unless nothing else is known
+                belongs.setdefault(among[-1], told)
         for row in attempts:
             time = belongs.get(first_run[row["id"]])
             if time or row["on_roster"] in told_with:

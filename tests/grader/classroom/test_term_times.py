@@ -215,6 +215,15 @@ def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> No
     assert second.handed_in == "2026-03-02T10:00:00+00:00"
 
 
+def test_a_time_later_than_every_download_is_that_of_another_submission(term: Term) -> None:
+    """Ada handed in again after A was downloaded. If no other time is known, it is hers."""
+    said = {"old": f"{ON_TIME},", "new": f"{LATE},"}
+    walk(term, "A+old A+new", said)
+    assert term.marks() == {"Ada": 9.0}
+    walk(term, "B+new", said)
+    assert term.marks() == {"Ada": 4.0}
+
+
 @pytest.mark.parametrize("before", [f"{ON_TIME},", ","])
 @pytest.mark.parametrize("steps", ["A+old", "B+old", "A+old B+old", "B+old A B"])
 def test_an_older_roster_takes_nothing_back(
