@@ -275,7 +275,10 @@ def read_submission(
         entries = _without_solutions(list(folder_files(place, most=MAX_MEMBERS)))
         found = _chosen((entry.within(below) for entry in entries), names)
         meant = _to_rename(place, entries, names, found, below)
-        return _in_folders_of(place, entries, names, below) | meant | found
+        own = {
+            lesson: _beside_copies(file, entries, names, below) for lesson, file in found.items()
+        }
+        return _in_folders_of(place, entries, names, below) | meant | own
     if not place.is_file():
         message = (
             "{path} does not exist. Name a folder that holds your lessons, or make one: {command}"
@@ -342,6 +345,20 @@ def _to_rename(
         file = LessonFile.wrong(names[name], path, RENAME, facts)
         files[names[name]] = replace(file, meant=name, ignored=True)
     return files
+
+
+def _beside_copies(
+    file: LessonFile, entries: Iterable[FileEntry], names: dict[str, str], below: str
+) -> LessonFile:
+    """Return a lesson's file with those that have the name of a copy of it, which are not graded:
+    a browser saves ``hooks (1).py`` beside the stub.
+    """
+    others = list(file.others)
+    for entry in entries:
+        meant = meant_by(entry.name, names)
+        if meant and meant.readable and meant.alone and names[meant.name] == file.lesson:
+            others.append(writable(entry.within(below).path))
+    return replace(file, others=tuple(others[: MOST_OTHERS - 1]))
 
 
 def _in_folders_of(

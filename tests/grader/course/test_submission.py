@@ -136,6 +136,12 @@ def test_a_file_with_almost_the_name_is_ignored_and_comes_with_the_command_that_
     assert shlex.split(run) == ["mv", f"in/{name}", "in/tiny.py"]
 
 
+def test_a_copy_beside_the_lesson_is_said_not_to_be_graded(tmp_path: Path) -> None:
+    files = {"tiny/tiny.py": "x", "tiny/tiny (1).py": "y", "tiny/my_tiny.py": "z"}
+    (file,) = read_submission(write_folder(tmp_path, files), LESSONS).values()
+    assert (file.path, file.others) == ("tiny/tiny.py", ("tiny/tiny (1).py",))
+
+
 @pytest.mark.parametrize("name", ["my_tiny_tricks.py", "tiny notes.txt", "tiny.pdf"])
 def test_in_a_folder_a_name_among_other_words_is_nobodys(name: str, tmp_path: Path) -> None:
     assert read_submission(write_folder(tmp_path, {name: "x"}), LESSONS) == {}
