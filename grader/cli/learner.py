@@ -142,7 +142,8 @@ def show_next(learner: Learner, console: Console) -> None:
         rows = [(tr("read"), path) for path in reads[1:]] + [(tr("write"), write)]
     else:
         rows = [(tr("read") if one is reads[0] else "", one) for one in reads]
-        rows += [(tr("write"), write), (tr("grade"), f"grade {lesson.id}")]
+        run = f"{'%' if IN_NOTEBOOK in os.environ else ''}grade {lesson.id}"
+        rows += [(tr("write"), write), (tr("grade"), run)]
         if IN_NOTEBOOK not in os.environ:
             rows.append((tr("at every save"), f"grade watch {lesson.id}"))
         rows.append((tr("a nudge"), f"grade hint {lesson.id}"))

@@ -609,7 +609,7 @@ def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
 
 
 def as_magics(readme: str, lesson: str) -> str:
-    """Return a README with the grader's commands as magics.
+    """Return a README with the grader's commands as magics, and the notebook for the file.
 
     In a listing, the explanation after a command becomes a comment, so that the whole listing can
     be pasted.
@@ -622,6 +622,7 @@ def as_magics(readme: str, lesson: str) -> str:
             f"{command:{len(lesson) + len('%grade hint ')}}  # {found[2]}" if found[2] else command
         )
 
+    readme = readme.replace(f"`{lesson}.py`", f"`{lesson}{SUFFIX}`")
     return QUOTED.sub("%grade ", re.sub(listed, magic, readme, flags=re.MULTILINE))
 
 

@@ -33,6 +33,7 @@ from grader.cli.learner import (
 )
 from grader.cli.watch_screen import KEYS, Screen
 from grader.cli.workspace import (
+    IN_NOTEBOOK,
     Learner,
     in_language,
     keep,
@@ -356,6 +357,13 @@ def test_next_says_what_to_read_to_write_and_to_type(
         "grade hint tiny",
     ):
         assert part in said
+
+
+def test_in_a_notebook_the_command_that_grades_is_a_magic(
+    work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(IN_NOTEBOOK, "1")
+    assert "  %grade tiny\n" in grade("next")[1]
 
 
 def test_where_keys_are_pressed_no_command_is_to_be_typed(

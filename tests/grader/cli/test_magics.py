@@ -415,10 +415,10 @@ def test_a_fresh_notebook_reads_as_not_started(folder: Path) -> None:
 
 
 def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> None:
-    readme = "# A\n\n`grade hint a` helps.\n\n```\ngrade a        what\ngrade hint a   # x\n```\n"
+    readme = "# A\n\n`grade hint a`: `a.py`.\n\n```\ngrade a        what\ngrade hint a   # x\n```\n"
     book = nbformat.reads(lesson_notebook("a", "x = 1\n", readme, Catalogue()), 4)
     assert book.cells[0].source == (
-        "# A\n\n`%grade hint a` helps.\n\n```\n%grade a       # what\n%grade hint a  # x\n```"
+        "# A\n\n`%grade hint a`: `a.ipynb`.\n\n```\n%grade a       # what\n%grade hint a  # x\n```"
     )
 
 
