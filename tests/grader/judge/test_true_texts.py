@@ -100,6 +100,19 @@ SLIPS = [
         "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
         "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
     ),
+    Slip("tiny_autograd", "self.grad = 1.0", "self.grad = 0.0", "sums", line="self.grad = 0.0"),
+    Slip(
+        "tiny_autograd", "source.grad += slope", "source.grad = slope", "a_value_used_twice",
+        line="source.grad = slope", says="Gradients are assigned",
+    ),
+    Slip(
+        "tiny_autograd", "in reversed(in_order(self))", "in in_order(self)", "sums",
+        line="in in_order(self)",
+    ),
+    Slip(
+        "graph_inspection", "(depth, type(node).__name__)", "(depth, str(node))", "walk_chain",
+        line="str(node)",
+    ),
 ]  # fmt: skip
 
 
