@@ -113,6 +113,19 @@ SLIPS = [
         "graph_inspection", "(depth, type(node).__name__)", "(depth, str(node))", "walk_chain",
         line="str(node)",
     ),
+    Slip(
+        "retain_graph", '2": False,\n    "x ** 2": False', '2": True,\n    "x ** 2": True',
+        "sum_multiple_and_negative_are_predicted", says="multiplies the incoming gradient by 2",
+    ),
+    Slip(
+        "tensor_state", "t.grad.clone()", "t.grad.detach()", "grad_is_a_copy",
+        line="t.grad.detach()",
+    ),
+    Slip(
+        "tensor_state", "(t.is_leaf or t.retains_grad) and t.grad", "t.grad",
+        "no_warning_on_an_intermediate_result",
+        line="holds_grad = t.grad", says="that is not a leaf Tensor is being accessed",
+    ),
 ]  # fmt: skip
 
 
