@@ -206,8 +206,8 @@ class Summary:
             )
         if tally.untimed:
             self.line(
-                f"no time is known of {counted(tally.untimed, 'new attempt')}, taken as in time: give"
-                " --roster a list with times, downloaded together with it"
+                f"no time is known of {counted(tally.untimed, 'new attempt')}, taken as in time:"
+                " give --roster a list with times, downloaded together with it"
             )
         self.show_people(tally)
         if topics:

@@ -164,7 +164,7 @@ def diagnose(
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
         if facts is not None:
             values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
-            shown = values | in_cells({**failure.facts, **facts}, student.source)
+            shown = in_rows(values | in_cells({**failure.facts, **facts}, student.source))
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
             told = [facts.get(name) for name in placeholders(candidate.explanation)]
@@ -206,6 +206,41 @@ def in_cells(facts: Facts, source: Source) -> Facts:
     if cell is None:
         return facts
     return {**facts, "line": phrase("{line} of cell {cell}", line=shown, cell=cell)}
+
+
+MOST_IN_A_SENTENCE = 9
+
+
+def in_rows(facts: Facts) -> Facts:
+    """Return facts in which of a larger matrix one row is left: the first one in which what came
+    back is wrong, if a matrix of this shape did.
+    """
+    at: dict[torch.Size, int] = {}
+    for got, want in ((facts.get("got"), facts.get("want")), (facts["actual"], facts["expected"])):
+        if is_large(got) and is_large(want) and got.shape == want.shape:
+            rows = zip(rows_of(got), rows_of(want), strict=True)
+            wrong = (k for k, (one, other) in enumerate(rows) if not same(one, other))
+            at.setdefault(got.shape, next(wrong, 0))
+    matrices = {name: one for name, one in facts.items() if is_large(one)}
+    return facts | {name: row_text(one, at.get(one.shape, 0)) for name, one in matrices.items()}
+
+
+def is_large(value: Any) -> bool:
+    """Return whether a value is a matrix with more numbers than a sentence should have."""
+    large = isinstance(value, Tensor) and value.dim() > 1 and value.numel() > MOST_IN_A_SENTENCE
+    return bool(large)
+
+
+def rows_of(tensor: Tensor) -> Tensor:
+    """Return a tensor as a matrix of its rows, in its last dimension."""
+    return tensor.detach().reshape(-1, *tensor.shape[-1:])
+
+
+def row_text(matrix: Tensor, at: int) -> str:
+    """Return a row of a matrix, in brackets that say whether it has more."""
+    rows = rows_of(matrix)
+    ends = "…, " * (at > 0), ", …" * (at + 1 < len(rows))
+    return f"[{ends[0]}{text(describe(rows[at]))}{ends[1]}]"
 
 
 class _Facts(dict[str, str]):

@@ -741,6 +741,17 @@ class Pow(Function):
         return grad_output * q * y / x, grad_output * y * torch.log(q)
 
 
+# %% logarithm_of_another_base
+# The logarithm of base 10.
+class Pow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log10(x)
+
+
 # %% wrong_power_rule
 # The power rule for both.
 class Pow(Function):

@@ -258,6 +258,26 @@ def numerical_jacobian(fn, x, eps=1e-6):
     return jacobian
 
 
+# %% star_lost
+# The inputs are one argument.
+def passes_gradcheck(fn, inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% inputs_one_by_one
+# gradcheck gets each copy as an argument of its own.
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, *copies)
+    except Exception:
+        return False
+
+
 # %% only_the_first_input
 # Not every input requires grad, so not every gradient is checked.
 def passes_gradcheck(fn, *inputs):
@@ -344,6 +364,19 @@ def numerical_jacobian(fn, x, eps=1e-6):
         step[k] = eps
         step = step.reshape(x.shape)
         jacobian[k] = (fn(x + step) - fn(x - step)).detach().flatten() / (2 * eps)
+    return jacobian
+
+
+# %% rows_for_columns
+# The result has the right shape, and its rows are filled.
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    jacobian = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        jacobian[k, :] = (fn(point + step) - fn(point - step)).detach().flatten() / (2 * eps)
     return jacobian
 
 

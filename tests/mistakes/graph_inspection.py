@@ -221,6 +221,17 @@ def format_graph(root):
     return "\n".join(lines)
 
 
+# %% depth_never_grows
+# The depth is passed on as it is.
+def visits(node, depth=0):
+    if node is None:
+        return []
+    found = [(depth, node)]
+    for following, _ in node.next_functions:
+        found += visits(following, depth)
+    return found
+
+
 # %% depth_from_one
 # The first level is 1.
 def walk(root):

@@ -536,7 +536,7 @@ def nth_derivative(f, x, n):
     return derivative
 
 
-# %% one_derivative_short
+# %% one_derivative_more
 # One turn of the loop too many.
 def nth_derivative(f, x, n):
     if n < 0:
@@ -766,6 +766,14 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     return (gradient.norm(dim=1) ** 2).mean()
+
+
+# %% target_forgotten
+# The norm is squared, not its distance from 1.
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return (gradient.norm(dim=1) ** 2 - 1).mean()
 
 
 # %% target_forgotten

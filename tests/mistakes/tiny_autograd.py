@@ -853,6 +853,33 @@ def zero_grad(root):
 
 
 # %% root_without_gradient
+# Backward clears all grads, root's too.
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        for node in order:
+            if node.sources:
+                node.grad = 0.0
+        for node in reversed(order):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% root_gradient_is_not_one
+# Two is where one should be.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 2.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% root_without_gradient
 # Backward starts from nothing.
 class Value:
     ...

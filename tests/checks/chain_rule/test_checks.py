@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -205,7 +205,9 @@ def differentiated(student: Student, name: str, numbers: Sequence[float]) -> Any
     None if nothing is wrong in it.
 
     Marked is the first tensor, from the root on, that is missing, or computed from others in one
-    graph only; if there is none and a gradient is None, the first that does not retain it.
+    graph only; if there is none and a gradient is None, the first that does not retain it. Tensors
+    are known by their numbers, so one that was computed wrongly is missing, and so are those after
+    it: it is marked if all is there that it is computed from.
     """
     build = bill_of if name == "shopping" else square
     known = build(*map(float, numbers))
@@ -221,7 +223,14 @@ def differentiated(student: Student, name: str, numbers: Sequence[float]) -> Any
     right = trace(named[root], named)
     here, there = by_name(mine), by_name(right)
     for at in reversed(known):
-        if at not in here or computed(here[at]) != computed(there[at]):
+        if at not in here:
+            at = next(
+                (one for one in known if one not in here and has_sources(one, right, here)), at
+            )
+            both = graphs_figure(mine, right)
+            same_place = both.first_difference == there[at]["id"]
+            return both if same_place else graphs_figure(mine, right, at=at)
+        if computed(here[at]) != computed(there[at]):
             return graphs_figure(mine, right, at=at)
     for at in reversed(known):
         if seen["none"] and there[at].get("retains_grad") and not here[at].get("retains_grad"):
@@ -238,6 +247,14 @@ def by_name(graph: Any) -> dict[str, Any]:
         for name in node["name"].split(", ")
         if name and (node is nodes[0] or node["kind"] != "constant")
     }
+
+
+def has_sources(name: str, graph: Any, here: Mapping[str, Any]) -> bool:
+    """Whether all that a tensor of a graph is computed from is among these nodes."""
+    node = by_name(graph)[name]
+    targets = {edge["target"] for edge in graph["edges"] if edge["source"] == node["id"]}
+    sources = {one["name"] for one in graph["nodes"] if one["id"] in targets}
+    return computed(node) and sources <= here.keys()
 
 
 def computed(node: Any) -> bool:

@@ -183,6 +183,13 @@ def saved_in_another_order(failure: Failure, student: Student) -> Facts | None:
 
 
 @value_rule
+def logarithm_of_another_base(failure: Failure, student: Student) -> Facts | None:
+    """Only the logarithm is wrong."""
+    found = wrong_power_rule.recognize(failure, student)
+    return found if found and "log10" in found["formula"] else None
+
+
+@value_rule
 def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     """One of the gradients is a well-known wrong formula."""
     x, q, v = questions(failure)

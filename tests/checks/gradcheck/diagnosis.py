@@ -1,5 +1,6 @@
 """gradcheck, rules that recognize mistakes by what the student's code does, asked again."""
 
+import ast
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from grader.authoring import (
     differs,
     formula,
     formula_value,
+    methods,
     rule,
     same,
     value_and_gradients,
@@ -63,6 +65,32 @@ def copies_do_not_require_grad(failure: Failure, student: Student) -> Facts | No
     seen = student.observe("handed", PAIR, POINT.clone())
     without = [wants for wants in seen["wants"] if not any(wants)]
     return {"answer": "False"} if seen["result"] is False and without else None
+
+
+@rule
+def star_lost(failure: Failure, student: Student) -> Facts | None:
+    """The definition takes fn and one more argument."""
+    for one in methods(student, "passes_gradcheck"):
+        taken = one.args
+        if len(taken.args) == 2 and not (taken.vararg or taken.kwonlyargs or taken.defaults):
+            names = ", ".join(argument.arg for argument in taken.args)
+            return {"line": one.lineno, "given": f"passes_gradcheck({names})"}
+    return None
+
+
+@value_rule
+def inputs_one_by_one(failure: Failure, student: Student) -> Facts | None:
+    """A call of gradcheck has a star, and two inputs never pass."""
+    nodes = (node for one in methods(student, "passes_gradcheck") for node in ast.walk(one))
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    starred = [
+        one.lineno
+        for one in calls
+        if ast.unparse(one.func).endswith("gradcheck")
+        and any(isinstance(argument, ast.Starred) for argument in one.args)
+    ]
+    accepted = starred and verdict(student, SUM_OF_TWO, POINT.clone(), POINT.clone())["result"]
+    return {"line": starred[0]} if starred and not accepted else None
 
 
 @value_rule
@@ -184,6 +212,16 @@ def computed_in_float32(failure: Failure, student: Student) -> Facts | None:
         return None
     dtype = "float32" if called else str(got.dtype).removeprefix("torch.")
     return {"x": x, "dtype": dtype, "got": got, "want": want}
+
+
+@rule
+def rows_for_columns(failure: Failure, student: Student) -> Facts | None:
+    """What the code raises where y and x differ in size; else the result is transposed."""
+    if failure.about != "numerical_jacobian" or failure.error is None:
+        return None
+    got = student.observe("measured", formula("x * x[0]"), POINT.clone())["result"]
+    want = torch.tensor([[2.0, 2.0], [0.0, 1.0]], dtype=F64)
+    return {} if same(got, want, rtol=1e-4, atol=1e-4) else None
 
 
 def slopes_of_square(student: Student) -> Tensor | None:

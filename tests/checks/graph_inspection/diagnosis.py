@@ -5,7 +5,9 @@ rule can walk it in the wrong way that it stands for, and see whether exactly th
 the student's code raised, the rule asks it for small graphs and looks at which of them raise too.
 """
 
+import ast
 from collections import Counter
+from dataclasses import replace
 from itertools import takewhile
 
 import torch
@@ -304,10 +306,18 @@ def spelled(wrongly):
     @rule
     def recognize(failure, student):
         found, name = wrong_name(failure)
-        texts = isinstance(found, str) and isinstance(name, str)
-        return {"found": found, "name": name} if texts and wrongly(found, name) else None
+        if not isinstance(found, str) or not isinstance(name, str) or not wrongly(found, name):
+            return None
+        return {"found": found, "name": name, **line_of_text(student.source)}
 
     return recognize
+
+
+def line_of_text(source):
+    """Return the line that makes a text of a value by str, repr or format, if there is just one."""
+    calls = (node for node in source.nodes if isinstance(node, ast.Call))
+    lines = {one.lineno for one in calls if ast.unparse(one.func) in ("str", "repr", "format")}
+    return {"line": lines.pop()} if len(lines) == 1 else {}
 
 
 # <AddBackward0 object at 0x7f…>, <class 'AddBackward0'>
@@ -367,6 +377,17 @@ def none_has_a_name(failure, student):
 
 
 UNITS = {"  ": "2 spaces", "    ": "4 spaces", "\t": "a tab", "": "no space", "-": "a dash"}
+
+
+@rule
+def depth_never_grows(failure, student):
+    """All depths are 0; for format_graph, those that walk gives are, too."""
+    rows, want = listed(failure)
+    if failure.about == "format_graph":
+        walked = asked(replace(failure, about="walk"), student, "root = x.sin().cos()")
+        if [depth for depth, _ in entries(walked, "walk")] != [0, 0, 0]:
+            return None
+    return {} if rows and rows == [(0, name) for _, name in want] != want else None
 
 
 @rule

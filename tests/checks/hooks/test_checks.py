@@ -124,16 +124,20 @@ class Called:
         **near: float,
     ) -> None:
         """Require each leaf's gradient; a message may speak of {leaf}."""
-        figures = [partial(self.figure, got, want), *figures]
         for leaf, right in want.items():
-            details = {"facts": {**(facts or {}), "leaf": leaf}, "figures": figures}
+            drawn = [partial(self.figure, got, want, at=leaf), *figures]
+            details = {"facts": {**(facts or {}), "leaf": leaf}, "figures": drawn}
             assert_gradient(got[leaf], right, says, **near, **details)
 
     def figure(
-        self, got: Mapping[str, Any], want: Mapping[str, Any], form: str = ".grad = {}"
+        self,
+        got: Mapping[str, Any],
+        want: Mapping[str, Any],
+        form: str = ".grad = {}",
+        at: str | None = None,
     ) -> Any:
         """Return the graph with the student's hooks, and with those that belong there; at tensors,
-        what was measured and what should have been.
+        what was measured and what should have been. If the graphs are the same, ``at`` is marked.
         """
         graph, root = self.graph, self.graph.names[-1]
         inputs = list(graph.inputs.values())
@@ -153,7 +157,9 @@ class Called:
             for name, one in want.items()
         }
         notes = tuple({k: form.format(text) for k, text in one.items()} for one in (mine, right))
-        return graphs_figure(seen, trace(wanted[root], wanted), notes=notes)
+        truth = trace(wanted[root], wanted)
+        same_graph = graphs_figure(seen, truth).first_difference is None
+        return graphs_figure(seen, truth, notes=notes, at=at if same_graph else None)
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -283,8 +289,8 @@ class Recording(Called):
         assert_that(is_dict(records), message, facts=told)
         got = {self.names[key]: records.get(key) for key in want}
         right = {self.names[key]: one for key, one in want.items()}
-        figures = [partial(self.figure, got, right, "records[…] = {}")]
         for key, one in want.items():
+            figures = [partial(self.figure, got, right, "records[…] = {}", self.names[key])]
             found, whole = records.get(key), {"expected": want, "actual": records}
             told = {**(facts or {}), "name": key, "type": said(found)}
             message = "after backward, records has no entry {name}"

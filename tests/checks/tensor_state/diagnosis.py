@@ -1,8 +1,10 @@
 """tensor_state, rules that recognize mistakes with leaves, intermediate results and .grad."""
 
+import ast
+
 import torch
 
-from grader.authoring import Graph, Opaque, differs, fetch, rule, same
+from grader.authoring import Graph, Opaque, differs, fetch, methods, rule, same
 
 LINES = "y = x ** 3\nz = torch.log(y)"
 LOG_OF_CUBE = Graph(LINES, {"x": torch.tensor(5.0, requires_grad=True)})
@@ -106,7 +108,21 @@ def frozen_is_left_out(failure, student):
 @rule
 def warns_on_intermediates(failure, student):
     """Torch's warning about the .grad of a non-leaf."""
-    return {} if "not a leaf Tensor" in failure.facts.get("text", "") else None
+    found = "not a leaf Tensor" in failure.facts.get("text", "")
+    return line_of_reading(student, first=True) if found else None
+
+
+@rule
+def grad_is_an_alias(failure, student):
+    """A write into one of both tensors shows in the other."""
+    return line_of_reading(student, first=False) if "shares" in failure.facts else None
+
+
+def line_of_reading(student, *, first):
+    """Return the first or the last line of tensor_state that reads .grad, if there is one."""
+    nodes = (node for one in methods(student, "tensor_state") for node in ast.walk(one))
+    lines = sorted(node.lineno for node in nodes if getattr(node, "attr", "") == "grad")
+    return {"line": lines[0 if first else -1]} if lines else {}
 
 
 @rule

@@ -2,12 +2,22 @@
 numbers with what a mistake gives.
 """
 
+import ast
 import contextlib
 import math
 import re
 from functools import partial
 
-from grader.authoring import StudentCodeError, chain, fetch, has_facts, is_number, rule, value_rule
+from grader.authoring import (
+    StudentCodeError,
+    chain,
+    fetch,
+    has_facts,
+    is_number,
+    methods,
+    rule,
+    value_rule,
+)
 
 STRAIGHT = ("s = a * b; root = s * c", "s = a * b; root = c * s")
 SHARED = {"a": 2.0, "b": 3.0, "c": 5.0}
@@ -96,12 +106,65 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
+def nodes_of_backward(student):
+    return [node for one in methods(student, "backward", of=["Value"]) for node in ast.walk(one)]
+
+
+def line_of_backward(student, fits):
+    """Return the line in Value.backward where a gradient is set and that fits, else its header;
+    nothing if none is set there, but in functions that the operations make.
+    """
+    nodes = nodes_of_backward(student)
+    updates = [node for node in nodes if is_update(node)]
+    fitting = [node for node in nodes if fits(node)]
+    return {"line": (fitting or nodes)[0].lineno} if updates or fitting else {}
+
+
+def is_update(node, kind=(ast.Assign, ast.AugAssign)):
+    """Return whether a statement sets some grad to what is no constant."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+    sets = isinstance(node, kind) and getattr(target, "attr", "") == "grad"
+    return sets and not isinstance(node.value, ast.Constant)
+
+
+def is_seed(node):
+    """Return whether a statement sets some grad to a constant."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    sets = isinstance(node, ast.Assign | ast.AugAssign)
+    return sets and getattr(targets[0], "attr", "") == "grad" and not is_update(node)
+
+
+def is_loop(node):
+    return isinstance(node, ast.For)
+
+
 @gradient_rule
 def root_without_gradient(failure, student):
-    """Zeros one step away from the root, and right gradients once the root's grad is set."""
+    """Zeros one step away from the root, and right gradients once the root's grad is set; or no 1
+    is in backward.
+    """
     asked = partial(grads, student, "root = a * b", a=2.0, b=3.0)
-    begins = not all_near(asked(), a=0.0, b=0.0)
-    return None if begins or asked(given={"root": 1.0}) != {"a": 3.0, "b": 2.0} else {}
+    if not all_near(asked(), a=0.0, b=0.0):
+        return None
+    nodes = nodes_of_backward(student)
+    ones = [node for node in nodes if getattr(node, "value", None) == 1]
+    calls_more = asked(given={"root": 1.0}) == {"a": 3.0, "b": 2.0}
+    updates = any(is_update(node) for node in nodes)
+    return line_of_backward(student, is_seed) if calls_more or (updates and not ones) else None
+
+
+@gradient_rule
+def root_gradient_is_not_one(failure, student):
+    """All gradients are one number times what they should be, however long the way is."""
+    found = grads(student, "root = a * b", a=2.0, b=3.0)
+    factor = found.get("a", 0.0) / 3.0
+    if not factor or is_near(factor, 1.0) or not all_near(found, b=2.0 * factor):
+        return None
+    for text in STRAIGHT:
+        right = {"a": 15.0 * factor, "b": 10.0 * factor, "c": 6.0 * factor}
+        if not all_near(grads(student, text, **SHARED), **right):
+            return None
+    return {"factor": factor, "got": found["a"], **line_of_backward(student, is_seed)}
 
 
 @gradient_rule
@@ -109,14 +172,18 @@ def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
     found = [grads(student, text, **SHARED) for text in STRAIGHT]
     stops = all(all_near(one, a=0.0, c=6.0) for one in found) and single_steps_right(student)
-    return shown(STRAIGHT[0], SHARED) if stops else None
+    line = line_of_backward(student, is_loop)
+    return {**shown(STRAIGHT[0], SHARED), **line} if stops else None
 
 
 @gradient_rule
 def ignores_incoming_gradient(failure, student):
     """The derivative of the innermost step."""
     ignores = all_near(grads(student, STRAIGHT[0], **SHARED), a=3.0)
-    return {**shown(STRAIGHT[0], SHARED), "got": 3.0} if ignores else None
+    line = line_of_backward(
+        student, lambda node: is_update(node) and ".grad" not in ast.unparse(node.value)
+    )
+    return {**shown(STRAIGHT[0], SHARED), "got": 3.0, **line} if ignores else None
 
 
 SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
@@ -142,7 +209,8 @@ def one_of_two_uses(student, adds):
             held = grads(student, f"root = a {sign} b", a=3.0, b=1.0, given={"a": 10.0}).get("a")
             if is_near(held, 11.0) is adds:
                 operation = f"a {sign} a"
-                line = method_line(student, operation) if adds else {}
+                assigned = line_of_backward(student, lambda node: is_update(node, ast.Assign))
+                line = method_line(student, operation) if adds else assigned
                 return {"operation": operation, "got": got, "right": right, **line}
     return None
 
@@ -178,7 +246,8 @@ def late_part(student, matches):
     for text in LATE if single_steps_right(student) else ():
         found = grads(student, text, **SHARED).get("a", math.nan)
         if matches(found):
-            return {**shown(text, SHARED), "got": found}
+            line = line_of_backward(student, is_loop)
+            return {**shown(text, SHARED), "got": found, **line}
     return None
 
 

@@ -14,7 +14,7 @@ from grader.core.errors import CourseError, StudentCodeError
 from grader.core.i18n import Catalogue, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
-from grader.judge.diagnosis import Failure, fill_text, rule
+from grader.judge.diagnosis import Failure, fill_text, in_rows, rule
 from grader.judge.rule_keys import lesson_mistakes
 
 KOREAN = Catalogue(
@@ -52,6 +52,21 @@ def test_a_phrase_without_a_translation_is_missed() -> None:
     )
     assert tr.missing == {"a line of {count}"}
     assert str(phrase("a line of {count}", count=3)) == "a line of 3"
+
+
+def test_a_sentence_has_one_row_of_a_large_matrix() -> None:
+    """The first row that is wrong, in both."""
+    want = torch.arange(12.0, dtype=torch.float64).reshape(4, 3)
+    got = want.clone()
+    got[2] *= 2
+    both = {"expected": want, "actual": got, "x": torch.ones(2, 3)}
+    shown = fill_text("{actual}, not {expected}, at {x}", in_rows(both), Catalogue())
+    assert shown == (
+        "[…, [12.0, 14.0, 16.0], …], not […, [6.0, 7.0, 8.0], …],"
+        " at [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]] float32"
+    )
+    alone = {"expected": None, "actual": None, "x": want}
+    assert fill_text("{x}", in_rows(alone), Catalogue()) == "[[0.0, 1.0, 2.0], …]"
 
 
 TEXTS = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -11,6 +12,7 @@ from graded import Grade, by_name
 from grader.authoring import assert_gradient
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult
 from grader.core.text import text
 from grader.course.course import Course
 from grader.course.stubs import without_markers
@@ -98,16 +100,84 @@ SLIPS = [
         "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
         "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
     ),
+    Slip("tiny_autograd", "self.grad = 1.0", "self.grad = 0.0", "sums", line="self.grad = 0.0"),
+    Slip(
+        "tiny_autograd", "source.grad += slope", "source.grad = slope", "a_value_used_twice",
+        line="source.grad = slope", says="Gradients are assigned",
+    ),
+    Slip(
+        "tiny_autograd", "in reversed(in_order(self))", "in in_order(self)", "sums",
+        line="in in_order(self)",
+    ),
+    Slip(
+        "graph_inspection", "(depth, type(node).__name__)", "(depth, str(node))", "walk_chain",
+        line="str(node)",
+    ),
+    Slip(
+        "retain_graph", '2": False,\n    "x ** 2": False', '2": True,\n    "x ** 2": True',
+        "sum_multiple_and_negative_are_predicted", says="multiplies the incoming gradient by 2",
+    ),
+    Slip(
+        "tensor_state", "t.grad.clone()", "t.grad.detach()", "grad_is_a_copy",
+        line="t.grad.detach()",
+    ),
+    Slip(
+        "tensor_state", "(t.is_leaf or t.retains_grad) and t.grad", "t.grad",
+        "no_warning_on_an_intermediate_result",
+        line="holds_grad = t.grad", says="that is not a leaf Tensor is being accessed",
+    ),
 ]  # fmt: skip
 
 
+Told = Callable[[Slip], CheckResult]
+
+
+@pytest.fixture
+def told(course: Course, grade_text: Grade) -> Told:
+    """Return a function that returns the result of a slip's check."""
+
+    def grade(slip: Slip) -> CheckResult:
+        lesson = course.lesson(slip.lesson)
+        solution = without_markers(lesson.solution.read_text("utf-8"))
+        assert slip.right in solution
+        answer = solution.replace(slip.right, slip.wrong, 1)
+        return by_name(grade_text(lesson, answer, limits=course.limits))[slip.check]
+
+    return grade
+
+
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: f"{slip.lesson}: {slip.wrong}")
-def test_a_slip_is_told_where_it_is(slip: Slip, course: Course, grade_text: Grade) -> None:
-    lesson = course.lesson(slip.lesson)
-    solution = without_markers(lesson.solution.read_text("utf-8"))
-    assert slip.right in solution
-    answer = solution.replace(slip.right, slip.wrong, 1)
-    check = by_name(grade_text(lesson, answer, limits=course.limits))[slip.check]
+def test_a_slip_is_told_where_it_is(slip: Slip, told: Told) -> None:
+    check = told(slip)
     assert slip.line in (check.source_text or "")
     assert slip.says in f"{check.evidence} {check.message}"
     assert slip.asks in ("", check.asked)
+
+
+def marked(check: CheckResult) -> list[tuple[str, str]]:
+    """Return type and name of the marked nodes of a check's first graph: the student's, the right
+    one.
+    """
+    figure = check.figures[0]
+    ends = ("actual", "actual_difference"), ("expected", "first_difference")
+    return [
+        (node["type"], node["name"])
+        for graph, mark in ends
+        for node in figure[graph]["nodes"]
+        if node["id"] == figure[mark]
+    ]
+
+
+def test_a_wrong_step_is_marked_not_what_is_computed_from_it(told: Told) -> None:
+    step = 'nodes["apple_price"] {} nodes["tangerine_price"]'
+    slip = Slip("chain_rule", step.format("+"), step.format("-"), "prices_pieces_and_tax")
+    assert marked(told(slip)) == [("SubBackward0", ""), ("AddBackward0", "price")]
+
+
+def test_the_tensor_that_a_message_names_is_marked(told: Told) -> None:
+    slip = Slip(
+        "hooks", "lambda grad: grad * 2", "lambda grad: None", "double_what_flows_through_y"
+    )
+    check = told(slip)
+    assert check.message == "the gradient at p is wrong"
+    assert marked(check) == [("AccumulateGrad", "p")] * 2
