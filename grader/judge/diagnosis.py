@@ -15,8 +15,13 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
+<<<<<<< HEAD
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+=======
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeGuard
+>>>>>>> lessons
 
 import torch
 from torch import Tensor
@@ -225,10 +230,9 @@ def in_rows(facts: Facts) -> Facts:
     return facts | {name: row_text(one, at.get(one.shape, 0)) for name, one in matrices.items()}
 
 
-def is_large(value: Any) -> bool:
+def is_large(value: Any) -> TypeGuard[Tensor]:
     """Return whether a value is a matrix with more numbers than a sentence should have."""
-    large = isinstance(value, Tensor) and value.dim() > 1 and value.numel() > MOST_IN_A_SENTENCE
-    return bool(large)
+    return isinstance(value, Tensor) and value.dim() > 1 and value.numel() > MOST_IN_A_SENTENCE
 
 
 def rows_of(tensor: Tensor) -> Tensor:

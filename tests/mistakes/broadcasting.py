@@ -838,3 +838,22 @@ UNIT = torch.jit.CompilationUnit(TEXT)
 
 def sum_to(gradient, shape):
     return UNIT.f(gradient, list(shape))
+
+
+# %% weight_transposed_in_backward
+# w is transposed as in forward.
+class Affine(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, w = ctx.saved_tensors
+        n, m = x.shape[-1], w.shape[0]
+        for_x = for_w = for_b = None
+        if ctx.needs_input_grad[0]:
+            for_x = grad_output @ w.T
+        if ctx.needs_input_grad[1]:
+            for_w = grad_output.reshape(-1, m).T @ x.reshape(-1, n)
+        if ctx.needs_input_grad[2]:
+            for_b = sum_to(grad_output, (m,))
+        return for_x, for_w, for_b

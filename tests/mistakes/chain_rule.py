@@ -845,3 +845,23 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     found = {"result": 1.0, "price": tax, "ctax": price, "apple_price": 1.0, "tangerine_price": 1.0}
     found |= {"apple": tax * n_apple, "num_apple": tax * apple}
     return found | {"tangerine": tax * n_tangerine, "num_tangerine": tax * tangerine}
+
+
+# %% two_keys_exchanged
+# The price and the number of apples are mixed up.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    a, n, t, m, c = (
+        torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for value in (apple, n_apple, tangerine, n_tangerine, tax)
+    )
+    apples, tangerines = a * n, t * m
+    price = apples + tangerines
+    result = price * c
+    found = {
+        "apple": n, "num_apple": a, "tangerine": t, "num_tangerine": m, "ctax": c,
+        "apple_price": apples, "tangerine_price": tangerines, "price": price, "result": result,
+    }  # fmt: skip
+    for one in found.values():
+        one.retain_grad()
+    result.backward()
+    return {name: one.grad.item() for name, one in found.items()}

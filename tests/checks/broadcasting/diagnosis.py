@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -135,6 +136,15 @@ def size_zero_not_summed(failure: Failure, student: Student) -> Facts | None:
     got, shape = failure.actual, failure.facts.get("from")
     found = shape == "(0,)" and isinstance(got, Tensor) and got.shape == (0,)
     return {"got": shape} if found else None
+
+
+@rule
+def weight_transposed_in_backward(failure: Failure, student: Student) -> Facts | None:
+    """The line of a product that does not fit has w transposed behind grad_output."""
+    if failure.error is None or not failure.raised("RuntimeError"):
+        return None
+    product = re.search(r"\bgrad_output @ w\.(T|mT|t\(\))", student.source.line(failure.error.line))
+    return {"line": failure.error.line} if product else None
 
 
 @rule

@@ -247,3 +247,18 @@ def sum_passes_one_on(failure: Failure, student: Student) -> Facts | None:
         return None
     want = failure.expected[key]
     return None if close(want, 1.0) else {"key": key, "want": want}
+
+
+@value_rule
+def two_keys_exchanged(failure: Failure, student: Student) -> Facts | None:
+    """Two entries of the bill hold each other's gradient, and all others are right."""
+    if failure.about != "shopping":
+        return None
+    got, want = (one.shopping(*BILL) for one in (student, failure.reference))
+    if not isinstance(got, dict) or got.keys() != want.keys():
+        return None
+    wrong = [key for key in want if not close(number(got[key]), want[key])]
+    exchanged = len(wrong) == 2 and all_close(
+        [number(got[key]) for key in wrong], [want[key] for key in reversed(wrong)]
+    )
+    return {"first": wrong[0], "second": wrong[1]} if exchanged else None
