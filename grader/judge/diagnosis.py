@@ -15,13 +15,9 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-<<<<<<< HEAD
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
-=======
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeGuard
->>>>>>> lessons
 
 import torch
 from torch import Tensor
