@@ -314,7 +314,9 @@ SLIPS = {
     "colon": Slip(DEFINITION, DEFINITION.replace(":\n", "\n"), "A colon is missing", "def sigmoid"),
     "bracket": Slip(VALUE, VALUE.replace("))", ")"), "is never closed", "y = 1 / (1"),
     "spaces and a tab": Slip(
-        VALUE, f"    \t{VALUE.lstrip()}", "indented with tabs", "y = 1 /", never="save_for"
+        *before(DEFINITION, "def g(x):\n    \ty = x\n        return y\n\n\n"),
+        "indented with tabs",
+        "y = x",
     ),
     "tab": Slip(VALUE, "\t" + VALUE.lstrip(), "indented with tabs", "y = 1 /"),
 }
