@@ -81,7 +81,6 @@ WITHOUT_SELF = (
     r"(?P<cls>\w+)\.(?P<method>\w+)\(\) takes (?P<taken>\d+) positional arguments? but"
     r" (?P<given>\d+) (?:was|were) given"
 )
-SETUP = "setup_context"
 NO_INIT = r"(?P<cls>\w+)\(\) takes no arguments"
 NO_OPERATOR = (
     r"operand type\(s\) for (?P<op>[^:]+): '(?P<plain>int|float)' and '(?P<cls>\w+)'",
@@ -545,23 +544,6 @@ def members(cls: ast.ClassDef) -> set[str]:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 names.add(name)
     return names
-
-
-def common_ctx_beside_setup(failure: Failure, student: Student) -> Facts | None:
-    """Recognize ctx in the forward of a class that also has setup_context."""
-    texts = ("missing a required argument", "positional argument")
-    if not any(failure.raised("TypeError", text) for text in texts):
-        return None
-    for node in student.source.tree.body:
-        if not isinstance(node, ast.ClassDef) or not method_of(student.source, node.name, SETUP):
-            continue
-        forward = method_of(student.source, node.name, "forward")
-        if forward and positional(forward)[:1] == ["ctx"]:
-            wanted = copy.deepcopy(forward)
-            del (wanted.args.posonlyargs or wanted.args.args)[0]
-            facts = {"line": forward.lineno, "given": signature(forward)}
-            return {**facts, "wanted": signature(wanted)}
-    return None
 
 
 def common_not_callable(failure: Failure, student: Student) -> Facts | None:

@@ -103,7 +103,7 @@ def test_lines_of_blanks_in_a_cell_are_read_in_linear_time() -> None:
 
 
 def test_a_file_has_limits_on_its_bytes_and_on_its_tree() -> None:
-    assert decode("tiny", "tiny.py", b"#" * MAX_FILE_BYTES).problem is None
+    assert decode("tiny", "tiny.py", b"1" + b"#" * (MAX_FILE_BYTES - 1)).problem is None
     assert decode("tiny", "tiny.py", b"#" * (MAX_FILE_BYTES + 1)).problem
     assert not Source("a\n" * (MAX_SYNTAX_NODES // 3 - 1), "tiny.py").unreadable
     assert Source("a\n" * MAX_SYNTAX_NODES, "tiny.py").unreadable

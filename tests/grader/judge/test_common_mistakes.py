@@ -445,12 +445,6 @@ SAID = [
         "common_generator_in_with",
         "Write @contextmanager",
     ),
-    (
-        "class f:\n    def forward(ctx, x): pass\n    def setup_context(ctx, i, o): pass\n",
-        "TypeError: missing a required argument: 'x'",
-        "common_ctx_beside_setup",
-        "Line 2 defines forward(ctx, x). Write forward(x)",
-    ),
     (BODY.format("breakpoint()"), "SystemExit: 1", "common_debugger", "Delete the call."),
     (BODY.format("breakpoint(); exit()"), "SystemExit: 1", "common_exit", ""),
     (BODY.format("exit()"), "SystemExit: 1", "common_exit", ""),
