@@ -12,6 +12,7 @@ from grader.core.errors import CourseError
 from grader.judge.diagnosis import Failure, Rule, is_function_class
 from grader.judge.exception_verdicts import Facts
 from grader.judge.remote.session import Student
+from grader.worker.wire.compat import CUT_OFF
 
 
 def methods(
@@ -130,7 +131,7 @@ def create_graph_missing(failure: Failure, student: Student) -> Facts | None:
     """A gradient has no graph where it is differentiated: an earlier call of torch.autograd.grad
     gave it, and none has create_graph.
     """
-    if failure.error is None or not failure.raised("element 0 of tensors does not require grad"):
+    if failure.error is None or not failure.raised(CUT_OFF):
         return None
     nodes = (node for one in methods(student, failure.about) for node in ast.walk(one))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
