@@ -205,9 +205,10 @@ class Summary:
                 "this download is older than another one, so its new attempts count as older too"
             )
         if tally.untimed:
+            untimed = counted(tally.untimed, "new attempt")
             self.line(
-                f"no time is known of {counted(tally.untimed, 'new attempt')}, taken as in time:"
-                " give --roster a list with times, downloaded together with it"
+                f"taken as in time, because no time is known: {untimed}."
+                " Give --roster a list with times that was downloaded together with this"
             )
         self.show_people(tally)
         if topics:

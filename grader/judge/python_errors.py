@@ -147,7 +147,7 @@ def common_misspelt_once(failure: Failure, student: Student) -> Facts | None:
     found = unread_suggestion(failure, student)
     if found is None:
         return None
-    missing, (name, lines) = found["name"], (found["near"], found["lines"])
+    missing, name, lines = found["name"], found["near"], found["lines"]
     asked = stub_words(failure.stub)
     if missing in asked or (name not in asked and found["reads"] > len(lines)):
         return {"name": name, "near": missing, "line": lines[0]}

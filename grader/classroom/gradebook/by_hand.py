@@ -15,6 +15,7 @@ from typing import Any
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
 from grader.classroom.gradebook.people import (
     entries_of,
+    is_of_team,
     known_people,
     only_person,
     persons,
@@ -133,9 +134,7 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     book = deed.book
     people, theirs = (students_from_json(one["students"]) for one in (gone, kept))
     listed = known_people(book).listed
-    teams = all(
-        one["team"] is not None or len(json.loads(one["students"])) > 1 for one in (gone, kept)
-    )
+    teams = is_of_team(gone) and is_of_team(kept)
     moved_out = not teams and bool(persons(people) & listed) and bool(persons(theirs) & listed)
     unlisted = gone
     if persons(people) & listed and not moved_out:

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.classroom.gradebook.by_hand import TrailEntry, trail
 from grader.classroom.gradebook.entry import GradebookEntry, students_from_json, total_points
-from grader.classroom.gradebook.people import persons, turned_out
+from grader.classroom.gradebook.people import is_of_team, persons, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.core.report import LessonStatus, Report
@@ -125,20 +125,22 @@ def keep_places(book: Gradebook, mark: int) -> None:
 
 def cause_of_place(book: Gradebook, old: Sequence[int] | None, new: Sequence[int]) -> str:
     """Return why somebody is on other lines, if that is because of a team."""
-    query = "SELECT name, students, team FROM submissions WHERE id = ?"
-
-    def teams(lines: Iterable[int]) -> Iterator[str]:
-        for row in (book.row(query, line) for line in lines):
-            if row is not None and (
-                row["team"] is not None or len(json.loads(row["students"])) > 1
-            ):
-                yield "a team" if row["team"] is None else row["name"]
-
-    came = [*teams(line for line in new if line not in (old or ()))]
-    left = [*teams(line for line in old or () if line not in new)]
-    if came:
+    before = old or ()
+    if came := teams_among(book, [line for line in new if line not in before]):
         return f"now in {name_list(came)}"
+    left = teams_among(book, [line for line in before if line not in new])
     return f"no longer in {name_list(left)}" if left else ""
+
+
+def teams_among(book: Gradebook, lines: Iterable[int]) -> list[str]:
+    """Return what those of these lines are called that are of teams."""
+    query = "SELECT name, students, team FROM submissions WHERE id = ?"
+    rows = [book.row(query, line) for line in lines]
+    return [
+        "a team" if row["team"] is None else row["name"]
+        for row in rows
+        if row is not None and is_of_team(row)
+    ]
 
 
 def mark_on(book: Gradebook, lines: Sequence[int], newest: int) -> float | None:

@@ -3,8 +3,8 @@
 A person is found again by any id that holds for the whole term, by an id of the assignment (in
 Moodle a participant has another number in each), or by name if it fits one person only. A line of
 the gradebook is found again by its people, whatever part of the class a download holds; by its name
-only if nobody is known. A team's line is found by the number or the name of the team, whoever is
-in it; its people are those that the roster says. Who is not certain is said, and never guessed.
+only if nobody is known. A team's line is found by the team's number or name, also if its members
+have changed; they are those on the roster. Who is not certain is said, and never guessed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def enrol(
             adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
         if older is not None:
-            people.say(older)
+            people.set_times(older)
         finder = LineFinder(book, people.listed)
         known = finder.teams_known(found.handed)
         students = [(one.name, one.students) for one in found.handed]
@@ -117,8 +117,8 @@ def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: 
 
 
 OLDER = (
-    "older than the one before, by its times of hand-in: names, groups and extensions stay as they"
-    " were. If it is right, download it again, or remove its column of times"
+    "this roster is older than the last one, because its times of hand-in are earlier. So names,"
+    " groups and extensions stay as they were. To use it all the same, remove its column of times"
 )
 FEW = 3
 """Of so many submissions, somebody has to be on the roster."""
@@ -134,8 +134,8 @@ class KnownPeople:
     listed: set[int] = field(default_factory=set)
     own_lines: dict[int, int] = field(default_factory=dict)
 
-    def say(self, times: Mapping[int, dict[str, str]]) -> None:
-        """Let people have handed in at these times in this run."""
+    def set_times(self, times: Mapping[int, dict[str, str]]) -> None:
+        """Replace, for this run, when people handed in; an empty entry is no time."""
         for line, one in self.lines.items():
             if (said := times.get(one.person or 0)) is not None:
                 rest = {k: v for k, v in one.details.items() if k != "handed_in"}
@@ -331,8 +331,8 @@ def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | 
 
 
 def is_older(times: Mapping[int, Mapping[str, str]], before: Mapping[int, Any]) -> bool:
-    """Return whether a roster has, by its times of hand-in, only earlier ones than that before, or
-    the same; one that it lacks is earlier. Both are by person.
+    """Return whether a roster is older than the one before: times of hand-in are earlier or
+    missing, and none is later. Both are by person.
     """
     pairs = [
         [moment(one["handed_in"]) if "handed_in" in one else LONG_AGO for one in both]
@@ -378,6 +378,11 @@ def entries_of(book: Gradebook) -> list[tuple[str, tuple[StudentIdentity, ...]]]
 
 def persons(students: Iterable[StudentIdentity]) -> frozenset[int]:
     return frozenset(one.person for one in students if one.person is not None)
+
+
+def is_of_team(line: Mapping[str, Any]) -> bool:
+    """Return whether a row of ``submissions`` is a team's, or has several people."""
+    return line["team"] is not None or len(json.loads(line["students"])) > 1
 
 
 def number_of_one(students: Sequence[StudentIdentity]) -> str:
@@ -550,7 +555,7 @@ class LineFinder:
         return replace(one, name=name, students=students)
 
     def _keep_team(self, name: str, one: Submission, students: tuple[StudentIdentity, ...]) -> None:
-        """Keep what a line's team is called, whoever is in it."""
+        """Keep the number and the name of a line's team, by which it is found again."""
         self.placed_teams.add(name)
         number, called = number_of_one(one.students), one.students[0].name
         row = {"assignment": self.book.assignment, "name": name, "team": number}

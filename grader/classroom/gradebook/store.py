@@ -939,7 +939,7 @@ class Gradebook:
             self._set_times(self.value("SELECT came_under FROM attempts WHERE id = ?", attempt))
 
     def _set_times(self, came_under: int) -> None:
-        """Give each time that a roster told to the attempts whose it is.
+        """Decide to which attempts each time belongs that a roster told.
 
         A roster has the time of a person's newest attempt, but it may be older or newer than the
         download with which it was given. So a time belongs to the first download of those with

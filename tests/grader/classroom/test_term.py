@@ -436,7 +436,7 @@ def test_the_time_of_a_roster_is_that_of_one_attempt(
     second = term.download("second", {"Ada/tiny.py": points(9)}, MONDAY + DAY)
     capsys.readouterr()
     term.grade(second)
-    assert "no time is known of 1 new attempt" in " ".join(capsys.readouterr().out.split())
+    assert "no time is known: 1 new attempt" in " ".join(capsys.readouterr().out.split())
     assert term.marks() == {"Ada": 9.0}
     newer = term.roster("name,sid,submitted_at\nAda,1,2026-10-06T08:00+00:00\n")
     term.grade(second, roster=newer)

@@ -1,4 +1,4 @@
-"""Teams in a term: a line is its team's, whoever is in it, and nobody is on two lines."""
+"""Teams in a term: a line stays its team's when members change, and nobody is on two lines."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def test_an_older_roster_takes_nothing_back(
     assert term.marks() == {"Ada": 8.0}
     printed = capsys.readouterr()
     assert "extension" not in printed.out.replace("groups and extensions", "")
-    assert steps.count("old") == printed.err.count("older than the one before")
+    assert steps.count("old") == printed.err.count("older than the last one")
     walk(term, "B+new", said | {"new": f"{LATE},"})
     assert term.marks() == {"Ada": 4.0}
 
