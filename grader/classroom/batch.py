@@ -55,7 +55,7 @@ from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile, digest, handed_in_digest
 from grader.render.page import render_page
 from grader.runtime.pool import Closeable, HostPool, map_unordered
-from grader.runtime.text_reader import TextReader
+from grader.runtime.text_reader import text_reader
 
 NAMED = 4
 """How many lessons' files a message names; the others are only counted."""
@@ -671,18 +671,14 @@ def write_outputs(book: Gradebook) -> Sequence[Topic]:
     with output(out / "grades.csv") as file:
         for piece in export_csv(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
-    with (
-        output(out / "class.html") as file,
-        tempfile.TemporaryFile(dir=out) as rows,
-        TextReader() as reader,
-    ):
+    with output(out / "class.html") as file, tempfile.TemporaryFile(dir=out) as rows:
         students = (entry for entry in book.entries() if not entry.is_test)
         room = collect_statistics(students, columns, RowsOnDisk(rows))
         page = render_class(
             room,
             title=book.about("title"),
             passed_over=book.passed_over(),
-            code_of=lambda group: reader.excerpt(
+            code_of=lambda group: text_reader().excerpt(
                 book.graded_text(group.first.name, group.lesson) or "", group.function
             ),
         )

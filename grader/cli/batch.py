@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from grader.classroom.batch import BatchPlan, BatchResult, Graded
     from grader.classroom.gradebook.store import Gradebook
     from grader.runtime.pool import HostPool
-    from grader.runtime.text_reader import TextReader
 
 
 @click.command()
@@ -249,59 +248,60 @@ def grade_class(
     from grader.classroom.gradebook.store import Gradebook, batch_lock
     from grader.cli.batch_screen import Summary, listing, say_before
     from grader.render.terminal import make_console
-    from grader.runtime.text_reader import TextReader
+    from grader.runtime.text_reader import text_reader
 
     plan_for(course, wanted)  # an option that can't be meant is refused before anything is read
     wanted = remembered(wanted)
     late_rule = wanted.late_rule()
     plan = plan_for(course, wanted)
-    with TextReader() as reader:
-        found = find_download(course, wanted, plan, reader)
-        roster = read_roster(wanted.roster, wanted.zone_info) if wanted.roster else None
-        console = make_console(stderr=True)
-        with (
-            batch_lock(wanted.out),
-            Gradebook.open(wanted.out, create=True, assignment=wanted.assignment) as book,
-        ):
-            refuse_another_assignment(book, course, plan, found, place=wanted.place)
-            if roster is not None:
-                refuse_another_worksheet(found, roster, wanted.roster)
-            book.set_secret(wanted.seed)
-            begin_marks(book)
-            remember(book, wanted, plan, late_rule, found.layout)
-            guessed = found.layout == "plain" and wanted.layout is None
-            enrolled = enrol(book, found, roster, guessed=guessed)
-            for name in enrolled.changed:
-                drop_page(book, name)
-            students = dict(entries_of(book))
-            found = with_gifts(enrolled.found, gifts(book), wanted.place, students, reader.decode)
-            handed = {one.name for one in found.handed}
-            if only is None:
-                say_before(console, replace(enrolled, found=found), roster)
-                if wanted.course_root:
-                    listing(console, "course", [str(course.root)])
-            else:
-                chosen = tuple(one for one in found.handed if one.name == only)
-                found = replace(found, handed=chosen)
-            tally = grade_found(console, book, wanted, plan, found, make_host)
-            changes: list[MarkChange] = []
-            topics = finish(book, {*enrolled.changed}, changes.extend)
-            Summary(make_console(), book).show(tally, plan, handed, changes, topics)
-            note_told(book)
+    found = find_download(course, wanted, plan)
+    roster = read_roster(wanted.roster, wanted.zone_info) if wanted.roster else None
+    console = make_console(stderr=True)
+    with (
+        batch_lock(wanted.out),
+        Gradebook.open(wanted.out, create=True, assignment=wanted.assignment) as book,
+    ):
+        refuse_another_assignment(book, course, plan, found, place=wanted.place)
+        if roster is not None:
+            refuse_another_worksheet(found, roster, wanted.roster)
+        book.set_secret(wanted.seed)
+        begin_marks(book)
+        remember(book, wanted, plan, late_rule, found.layout)
+        guessed = found.layout == "plain" and wanted.layout is None
+        enrolled = enrol(book, found, roster, guessed=guessed)
+        for name in enrolled.changed:
+            drop_page(book, name)
+        students = dict(entries_of(book))
+        found = with_gifts(
+            enrolled.found, gifts(book), wanted.place, students, text_reader().decode
+        )
+        handed = {one.name for one in found.handed}
+        if only is None:
+            say_before(console, replace(enrolled, found=found), roster)
+            if wanted.course_root:
+                listing(console, "course", [str(course.root)])
+        else:
+            chosen = tuple(one for one in found.handed if one.name == only)
+            found = replace(found, handed=chosen)
+        tally = grade_found(console, book, wanted, plan, found, make_host)
+        changes: list[MarkChange] = []
+        topics = finish(book, {*enrolled.changed}, changes.extend)
+        Summary(make_console(), book).show(tally, plan, handed, changes, topics)
+        note_told(book)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 
-def find_download(
-    course: Course, wanted: BatchOptions, plan: BatchPlan, reader: TextReader
-) -> ClassImport:
+def find_download(course: Course, wanted: BatchOptions, plan: BatchPlan) -> ClassImport:
     """Return the submissions of a download; raise UsageError if the results would be among them."""
+    from grader.runtime.text_reader import text_reader
+
     found = find_class(
         wanted.place,
         lessons=[one.id for one in course.lessons],
         graded=plan.ids,
         layout=wanted.layout,
         accept_near_names=bool(wanted.accept_near_names),
-        decode=reader.decode,
+        decode=text_reader().decode,
     )
     if wanted.out.resolve() == wanted.place.resolve():
         raise UsageError(

@@ -26,7 +26,7 @@ from grader.course.course import Course
 from grader.course.files import FileEntry
 from grader.course.near_names import OTHER_ARCHIVES, meant_name
 from grader.course.submission import lesson_names, read_entry
-from grader.runtime.text_reader import TextReader
+from grader.runtime.text_reader import text_reader
 
 
 @click.command()
@@ -129,8 +129,7 @@ def refuse_unreadable(entry: FileEntry, lesson: str) -> None:
             " the file that was in it"
         )
     named = named_after(lesson, entry)
-    with TextReader() as reader:
-        problem = read_entry(lesson, named, named.name, reader.decode).problem
+    problem = read_entry(lesson, named, named.name, text_reader().decode).problem
     if problem is not None:
         raise UsageError(f"{problem}. It was not given. Ask for a file that can be read")
 
@@ -141,20 +140,19 @@ def own_file(
     """Return the path of a lesson's file that somebody has in the download now; None if there is
     none that is graded.
     """
-    with TextReader() as reader:
-        found = find_class(
-            options["place"],
-            lessons=[one.id for one in course.lessons],
-            graded=[one for one, _, _ in book.lessons()],
-            layout=options["layout"],
-            accept_near_names=bool(int(book.about("near_names"))),
-            decode=reader.decode,
-        )
-        for one in enrol(book, found, None).found.handed:
-            if one.name == owner:
-                with contextlib.suppress(SubmissionError):
-                    file = one.read([lesson]).get(lesson)
-                    return file.path if file and not file.problem and not file.ignored else None
+    found = find_class(
+        options["place"],
+        lessons=[one.id for one in course.lessons],
+        graded=[one for one, _, _ in book.lessons()],
+        layout=options["layout"],
+        accept_near_names=bool(int(book.about("near_names"))),
+        decode=text_reader().decode,
+    )
+    for one in enrol(book, found, None).found.handed:
+        if one.name == owner:
+            with contextlib.suppress(SubmissionError):
+                file = one.read([lesson]).get(lesson)
+                return file.path if file and not file.problem and not file.ignored else None
     return None
 
 

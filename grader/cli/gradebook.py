@@ -39,7 +39,7 @@ from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
-from grader.runtime.text_reader import TextReader
+from grader.runtime.text_reader import text_reader
 
 
 @click.command()
@@ -485,12 +485,12 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
             f"{course.root} can't be changed. Give the folder of a git clone or of your own course:"
             " --course"
         )
-    with batch_lock(out), Gradebook.open(out) as book, TextReader() as reader:
+    with batch_lock(out), Gradebook.open(out) as book:
         room = collect_statistics(book.entries(), book.columns())
         group = found_group(room.groups, signature)
         lesson = course.lesson(group.lesson)
         graded = book.graded_text(group.first.name, group.lesson) or ""
-        answer = reader.excerpt(graded, group.function, imports=True)
+        answer = text_reader().excerpt(graded, group.function, imports=True)
     files = {path: _text(path) for path in (lesson.mistakes_file, _texts_file(lesson))}
     name = free_name(lesson, title)
     try:

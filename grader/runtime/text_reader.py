@@ -6,6 +6,8 @@ after another, within limits on processor time and memory. It runs nothing that 
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import signal
 import subprocess
@@ -157,11 +159,13 @@ class TextReader:
         if process is not None:
             end_process(process, (process.stdin, process.stdout), 1)
 
-    def __enter__(self) -> TextReader:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+@functools.cache
+def text_reader() -> TextReader:
+    """Return the reader of this process, which is closed with it."""
+    reader = TextReader()
+    atexit.register(reader.close)
+    return reader
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from grader.course.files import folder_files
 from grader.course.handed_in import read_files
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
-from grader.runtime.text_reader import TextReader
+from grader.runtime.text_reader import text_reader
 
 LESSONS_PER_HOST = 5
 """A fork server keeps each lesson's checks, so it is replaced every few lessons."""
@@ -51,14 +51,13 @@ def grade_folder(
         course = load_course(source / "course")
         lessons = [course.lesson(name) for name in settings.lessons]
         try:
-            with TextReader() as reader:
-                files = read_files(
-                    folder_files(submission),
-                    settings.lessons,
-                    course=[lesson.id for lesson in course.lessons],
-                    accept_near_names=settings.accept_near_names,
-                    decode=reader.decode,
-                )
+            files = read_files(
+                folder_files(submission),
+                settings.lessons,
+                course=[lesson.id for lesson in course.lessons],
+                accept_near_names=settings.accept_near_names,
+                decode=text_reader().decode,
+            )
         except SubmissionError as error:
             reason = engine_catalogue(settings.lang)(error.template, **error.facts)
             return GradebookEntry("submission", (), problem=reason)

@@ -4,6 +4,7 @@ so; the next text is read.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator
@@ -43,7 +44,7 @@ text_reader.main()
 
 @pytest.fixture
 def reader() -> Iterator[TextReader]:
-    with TextReader() as made:
+    with contextlib.closing(TextReader()) as made:
         yield made
 
 
