@@ -384,7 +384,7 @@ STEPS = (
 
 
 def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -> None:
-    """Bring a file up to date, step by step; raise UsageError for a newer or foreign file."""
+    """Bring a file up to date in one transaction; raise UsageError for a newer or foreign file."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -397,8 +397,8 @@ def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -
             f"{path} was written by a newer gradlings (format {version}; this one reads"
             f" {len(steps)}). Upgrade: pip install -U gradlings"
         )
-    for number, step in enumerate(steps[version:], version + 1):
+    if version < len(steps):
         db.executescript(
-            f"BEGIN IMMEDIATE; {step}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version ="
-            f" {number}; COMMIT;"
+            f"BEGIN IMMEDIATE; {'; '.join(steps[version:])}; PRAGMA application_id = {APPLICATION};"
+            f" PRAGMA user_version = {len(steps)}; COMMIT;"
         )
