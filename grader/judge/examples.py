@@ -180,6 +180,7 @@ SLOW = 2.0
 """A check that took a student this many seconds is not run again."""
 KEPT = 20_000
 """How many behaviors of known wrong answers a judge remembers."""
+NO_EXAMPLE = "no rule recognizes this, and no known wrong answer without a rule fails alike"
 
 
 class Examples:
@@ -238,18 +239,18 @@ class Examples:
         """Return the mistake that all matching answers make, if there is exactly one; else note
         why there is none.
         """
-        about = [
-            cell
-            for cell in self.wrong
-            if cell.name in self.mistakes and function in self.mistakes[cell.name].about
-        ]
-        if not any(cell.name in self.nameable(run) for cell in about):
+        nameable: list[CatalogueCell] = []
+        others: list[CatalogueCell] = []
+        for cell in self.wrong:
+            if cell.name in self.mistakes and function in self.mistakes[cell.name].about:
+                (nameable if cell.name in self.nameable(run) else others).append(cell)
+        if not nameable:
             return None
         failures = [run.failures[one.id] for one in unnamed]
         with contextlib.closing(
             StudentSession(
                 workers,
-                source=self.source(about[0]),
+                source=self.source(nameable[0]),
                 scenarios=self.lesson.scenarios_text,
                 limits=run.session.limits,
             )
@@ -257,7 +258,11 @@ class Examples:
             mine = [one for one in run.results.values() if one.function == function]
             passed = [run.passed[one.id] for one in mine if one.outcome is Outcome.PASSED]
             matching = _Matching(self, run, session, failures, passed)
-            found = list(matching.cells(about))
+            found = list(matching.cells(nameable))
+            if not found:
+                run.unnamed[function] = NO_EXAMPLE
+                return None
+            found += matching.cells(others)
             names = {cell.name for cell in found}
             near = list(matching.cells(one for one in self.near if one.name in names))
             others_named = any(one.diagnosed_by == "rule" for one in mine)
@@ -268,8 +273,8 @@ class Examples:
         if len(names) != 1 or near:
             labels = [f"mistake {one.label}" for one in found]
             labels += [f"near miss {one.label}" for one in near]
-            alike = ", ".join(labels) or "no known wrong answer"
-            run.unnamed[function] = f"alike from two seeds: {alike}"
+            alike = ", ".join(labels)
+            run.unnamed[function] = f"alike from two seeds: {alike}" if alike else NO_EXAMPLE
             return None
         (name,) = names
         if name not in self.nameable(run):
