@@ -531,7 +531,7 @@ def test_a_function_that_hangs_costs_one_check(
     """A later check in which the same function hangs, also in another one's call, waits for the
     first; one in which nothing hangs is graded.
     """
-    limits = replace(small_course.limits, call_seconds=4.0)
+    limits = replace(small_course.limits, call_seconds=2.0)
     endless = "def endless(x):\n    while True: pass\n"
     source = f"{endless}def double(x):\n    return endless(x)\ndef triple(x):\n{body}\nLIMIT = 20.0"
     checks = by_name(grade(source, limits=limits))
