@@ -152,23 +152,27 @@ def diagnose(
 ) -> tuple[Diagnosis | None, str | None]:
     """Return the first mistake that is recognized, and the traceback of a rule that raised."""
     trouble = None
+    sent: set[int] = getattr(student, "sent", set())  # empty if there is only the student's text
+    by_check = frozenset(sent)
     for candidate in mistakes:
         if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
             continue
-        facts, asked = None, questions(student)
+        facts = None
         try:
             facts = candidate.rule(failure, student)
         except (StudentCodeError, WorkerLost, MissingName, NotStarted):
             pass
         except Exception:
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
+        new = sent - by_check
+        sent -= new
         if facts is not None:
             values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
             shown = in_rows(values | in_cells({**failure.facts, **facts}, student.source))
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
             told = [facts.get(name) for name in placeholders(candidate.explanation)]
-            if questions(student) > asked and not all(is_told(one, failure) for one in told):
+            if new and is_foreign(told, failure):
                 evidence = f"{evidence} {tr(ANOTHER_CALL)}"
             line = facts["line"] if isinstance(facts.get("line"), int) else None
             found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=line)
@@ -176,16 +180,12 @@ def diagnose(
     return None, trouble
 
 
-def questions(student: Student) -> int:
-    """Return how many questions the student's code was asked; 0 if there is only its text."""
-    return getattr(student, "asked", 0)
-
-
-def is_told(value: Any, failure: Failure) -> bool:
-    """Return whether a fact has no numbers, or those of a failure; also if that shows none."""
+def is_foreign(told: Any, failure: Failure) -> bool:
+    """Return whether facts have numbers, and a failure others only."""
     shown = [failure.expected, failure.actual, *failure.inputs.values(), *failure.facts.values()]
-    here = [*numbers_in(shown)]
-    return not here or all(any(same(one, other) for other in here) for one in numbers_in(value))
+    here, there = [*numbers_in(shown)], [*numbers_in(told)]
+    both = (same(one, other) for one in there for other in here)
+    return bool(here and there) and not any(both)
 
 
 def numbers_in(value: Any) -> Iterator[Tensor]:

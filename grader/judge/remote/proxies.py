@@ -91,6 +91,8 @@ class Traffic:
     copies: Copies = field(default_factory=Copies)
     asked: int = 0
     """How many questions the check asked."""
+    sent: set[int] = field(default_factory=set)
+    """Checksums of the tensors in them."""
     raised: bool = False
     """Whether a request ended with an exception of the student's code."""
     missing: dict[str, MissingName] = field(default_factory=dict)
@@ -206,6 +208,11 @@ class RemoteStudent(_Names):
     def asked(self) -> int:
         """How many questions this check has asked so far."""
         return self._session.asked
+
+    @property
+    def sent(self) -> set[int]:
+        """Checksums of the tensors that this check has sent so far."""
+        return self._session.sent
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module and return what it measured."""

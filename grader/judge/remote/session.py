@@ -17,6 +17,7 @@ import re
 import secrets
 import struct
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
@@ -415,7 +416,7 @@ class StudentSession:
             torch.is_grad_enabled(),
             number,
         )
-        return Question.of(call, encoder.parts), number, tuple(encoder.tensors)
+        return self._question(call, encoder.parts), number, tuple(encoder.tensors)
 
     def _arguments(
         self, encoder: Encoder, args: Iterable[Any], kwargs: dict[str, Any]
@@ -500,7 +501,7 @@ class StudentSession:
             keeps_graph(),
             number,
         )
-        return Question.of(product, encoder.parts), number
+        return self._question(product, encoder.parts), number
 
     def _remember_product(self, handle: GraphHandle, vectors: Sequence[Tensor]) -> None:
         """Record in the last call that it, or its derivative, was differentiated."""
@@ -583,12 +584,21 @@ class StudentSession:
 
         Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
         """
-        return self._ask(Question.of(request, parts), *kinds)
+        return self._ask(self._question(request, parts), *kinds)
+
+    def _question(self, request: messages.Request, parts: Sequence[Bytes]) -> Question:
+        self._traffic.sent.update(map(zlib.crc32, parts))
+        return Question.of(request, parts)
 
     @property
     def asked(self) -> int:
         """How many questions the check has asked so far."""
         return self._traffic.asked
+
+    @property
+    def sent(self) -> set[int]:
+        """Checksums of the tensors that the check has sent so far."""
+        return self._traffic.sent
 
     def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
         self._traffic.asked += 1

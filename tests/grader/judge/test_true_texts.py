@@ -97,6 +97,11 @@ SLIPS = [
         says="or multiply by the mask. in MyReLU",  # the numbers of this call
     ),
     Slip(
+        "custom_sigmoid", "ctx.save_for_backward(y)", "ctx.save_for_backward(x)",
+        "gradient_uses_the_incoming_gradient",
+        says="Check what you saved and what backward uses. the gradient",  # the numbers of this call
+    ),
+    Slip(
         "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
         "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
     ),
