@@ -250,7 +250,8 @@ def proof_table(found: VerifyResult) -> Iterator[str]:
     "functions",
     metavar="NAME",
     multiple=True,
-    help="The function to write, of a tensor x; by default named like the lesson.",
+    help="The function to write, of a tensor x; with others, 'gate(x, w)'. By default named like"
+    " the lesson.",
 )
 @click.option(
     "--class",
@@ -264,7 +265,7 @@ def proof_table(found: VerifyResult) -> Iterator[str]:
     metavar="EXPRESSION",
     default="2 * x",
     show_default=True,
-    help="What it computes: an expression of x with functions of torch.",
+    help="What it computes: an expression of its inputs with functions of torch.",
 )
 @course_option
 def new(
@@ -379,9 +380,14 @@ def new_files(
     """
     from grader.course.scaffold import lesson_files
 
-    name = known_good(wanted.name or lesson, "class" if wanted.is_class else "function")
+    what = "class" if wanted.is_class else "function"
+    called, bracket, given = (wanted.name or lesson).removesuffix(")").partition("(")
+    name = known_good(called.strip(), what)
+    inputs = [known_good(one.strip(), "tensor") for one in given.split(",")] if bracket else ["x"]
+    if len({*inputs}) < len(inputs):
+        raise UsageError(f"{wanted.name} names an input twice")
     files = lesson_files(
-        lesson, name, truth=wanted.truth, is_class=wanted.is_class, everywhere=everywhere
+        lesson, name, inputs, truth=wanted.truth, is_class=wanted.is_class, everywhere=everywhere
     )
     there = [path for path in files if (root / path).exists()]
     if there:

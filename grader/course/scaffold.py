@@ -41,24 +41,36 @@ EVERYWHERE = (
 
 
 def lesson_files(
-    lesson: str, name: str, *, truth: str = "2 * x", is_class: bool, everywhere: Sequence[str]
+    lesson: str,
+    name: str,
+    inputs: Sequence[str] = ("x",),
+    *,
+    truth: str = "2 * x",
+    is_class: bool,
+    everywhere: Sequence[str],
 ) -> dict[str, str]:
     """Return the files of a new lesson, by path below the course's root.
 
-    ``name`` is a function of a tensor x, or a torch.autograd.Function; ``truth`` is what it
-    computes. ``everywhere`` is what the course asks in every lesson.
+    ``name`` is a function of tensors, the inputs, or a torch.autograd.Function; ``truth`` is what
+    it computes. ``everywhere`` is what the course asks in every lesson.
     """
-    tree = known_truth(truth)
-    called = f"{name}.apply" if is_class else name
-    sentence = f"{called}(x) computes {truth}." if is_class else f"Return {truth}."
-    task, shape = f"`{called}(x)` returns `{truth}`.", "Every shape works."
+    tree = known_truth(truth, inputs)
+    called, given = f"{name}.apply" if is_class else name, ", ".join(inputs)
+    sentence = f"{called}({given}) computes {truth}." if is_class else f"Return {truth}."
+    task, shape = f"`{called}({given})` returns `{truth}`.", "Every shape works."
     values = {
         "lesson": lesson,
         "name": name,
         "path": called,
         "is_class": is_class,
+        "inputs": inputs,
+        "given": given,
+        "unpacked": f"{given}," if len(inputs) == 1 else given,
+        "typed": ", ".join(f"{one}: Tensor" for one in inputs),
+        "shown": " and ".join(f"{one} = {{{one}}}" for one in inputs),
+        "shown_first": f"{inputs[0]} = {{{inputs[0]}}}",
         "truth": truth,
-        "function": function_of(tree) or f"lambda x: {truth}",
+        "function": function_of(tree, inputs) or f"lambda {given}: {truth}",
         "factor": truth if isinstance(tree, ast.Call | ast.Name) else f"({truth})",
         "documented": wrapped(f'"""{sentence}"""', "    ").strip(),
         "header": wrapped(header(lesson)) if everywhere else "",
@@ -76,26 +88,28 @@ def lesson_files(
     return files
 
 
-def known_truth(truth: str) -> ast.expr:
-    """Return the expression; raise UsageError if it is not one of x."""
+def known_truth(truth: str, inputs: Sequence[str]) -> ast.expr:
+    """Return the expression; raise UsageError if it is not one of the inputs, all of them."""
     try:
         tree = ast.parse(truth, mode="eval").body
     except SyntaxError as error:
         raise UsageError(f"--truth {truth!r} is not an expression: {error.msg}") from None
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    if "x" not in names or names - {"x", "torch"}:
+    if names - {"torch"} != {*inputs}:
         raise UsageError(
-            f"--truth {truth!r} must be an expression of x with functions of torch, such as"
-            " 'torch.nn.functional.softplus(x)'"
+            f"--truth {truth!r} must be an expression of {', '.join(inputs)} with functions of"
+            " torch, such as 'torch.nn.functional.softplus(x)'. For other inputs name them:"
+            " --function 'gate(x, w)'"
         )
     return tree
 
 
-def function_of(tree: ast.expr) -> str | None:
-    """Return the function of an expression that only calls it with x, or None."""
+def function_of(tree: ast.expr, inputs: Sequence[str]) -> str | None:
+    """Return the function of an expression that only calls it with the inputs, or None."""
     match tree:
-        case ast.Call(func=function, args=[ast.Name(id="x")], keywords=[]):
-            return ast.unparse(function)
+        case ast.Call(func=function, args=args, keywords=[]):
+            if [*map(ast.unparse, args)] == [*inputs]:
+                return ast.unparse(function)
     return None
 
 

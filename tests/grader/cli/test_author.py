@@ -48,9 +48,10 @@ def new_course_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
     [
         (),
         ("--function", "log_sum", "--truth", "torch.log1p(x.exp()) - 1 / (1 + x * x)"),
-        ("--class", "Softplus", "--truth", "torch.nn.functional.softplus(x)"),
+        ("--class", "Gate(x, w)", "--truth", "x * torch.sigmoid(w)"),
+        ("--function", "gate(x, w)", "--truth", "x * torch.sigmoid(w)"),
     ],
-    ids=["doubling", "function", "class"],
+    ids=["doubling", "function", "class", "several inputs"],
 )
 def test_a_new_lesson_works_and_only_a_person_can_write_the_rest(
     words: tuple[str, ...], tmp_path: Path
@@ -166,6 +167,9 @@ def test_a_work_folder_knows_the_course_that_it_was_made_for(
         (("thirds", "--class", "third"), "'third' can't name a class"),
         (("thirds", "--function", "a", "--function", "b"), "Name one function or one class"),
         (("thirds", "--function", "a", "--class", "B"), "Name one function or one class"),
+        (("thirds", "--function", "a(x, x)"), "names an input twice"),
+        (("thirds", "--function", "a(x, 2)"), "'2' can't name a tensor"),
+        (("thirds", "--function", "a(x, w)"), "must be an expression of x, w with functions"),
         (("thirds", "--truth", "x +"), "--truth 'x +' is not an expression"),
         (("thirds", "--truth", "2 * y"), "must be an expression of x with functions of torch"),
     ],

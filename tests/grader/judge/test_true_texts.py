@@ -99,7 +99,7 @@ SLIPS = [
     Slip(
         "custom_sigmoid", "ctx.save_for_backward(y)", "ctx.save_for_backward(x)",
         "gradient_uses_the_incoming_gradient",
-        says="Check what you saved and what backward uses. the gradient",  # the numbers of this call
+        says="Check what you saved and what backward uses. the gradient",  # of this call
     ),
     Slip(
         "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
