@@ -19,6 +19,7 @@ from grader.classroom.gradebook.people import (
     known_people,
     only_person,
     persons,
+    settle_people,
     turned_out,
     turning_into,
 )
@@ -124,6 +125,7 @@ def rename(book: Gradebook, old: str, new: str, author: str) -> None:
                 deed.alias(old, gone["id"])
             else:
                 merge(deed, gone, kept)
+                settle_people(book)
         deed.note("rename", new, author, old=old)
 
 
@@ -277,6 +279,7 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
             if gone is not None and kept is not None:
                 deed.book = there
                 merge(deed, line_of(there, gone), line_of(there, kept))
+        settle_people(book)
         deed.book = book
         name = book.value("SELECT name FROM people WHERE id = ?", other)
         old = book.value("SELECT name FROM people WHERE id = ?", one)
@@ -360,6 +363,7 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
         if gift := entry.detail.get("gift"):
             row = {"assignment": book.assignment, "entry": entry.detail["entry"]}
             book.insert("gifts", row | gift)
+    settle_people(book)
     for table, number in entry.rows:
         if table == "submissions":
             handed_in = {"missing": 0, "doubt": None}

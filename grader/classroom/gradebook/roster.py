@@ -234,6 +234,7 @@ def match(
     lines, doubts, notes = lines_of(persons, on_roster)
     own: dict[int | None, int] = {one.person: line for line, one in listed.items()}
     own.pop(None, None)
+    first = {person: on_roster[line].first for person, line in lines.items()}
     lines = {person: own.get(on_roster[line].person, line) for person, line in lines.items()}
     listed_persons = {person for person, line in lines.items() if line in listed}
     # An assignment in Moodle is one of persons or one of teams.
@@ -252,7 +253,7 @@ def match(
         known_as = on_roster.get(lines.get(person, -1))
         is_person = of_persons or person in listed_persons
         student = person.student if is_person else as_group(person.student)
-        students[person.submission] += (joined(student, known_as),)
+        students[person.submission] += (joined(student, known_as, first.get(person)),)
         found[person.submission] |= {lines[person]} if person in lines else set()
     for name, of_those in teams.unclear.items():
         for line in of_those:
@@ -441,11 +442,13 @@ def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[i
     return list(first.values())
 
 
-def joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
-    """Return a student with what a line says of them."""
+def joined(
+    student: StudentIdentity, line: StudentIdentity | None, first: int | None
+) -> StudentIdentity:
+    """Return a student with what a line says of them; ``first`` is their number before."""
     if line is None:
         return student
-    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person)
+    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person, first)
 
 
 def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:

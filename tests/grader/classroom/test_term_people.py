@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -188,3 +190,79 @@ def test_what_changed_by_hand_is_said_with_the_mark_before(
     show_changes(make_console(), [change, replace(change, name="Ben")])
     assert "2 changed, but no marks" in capsys.readouterr().out
     assert "points" not in term.run("show", term.out, "Cy")
+
+
+def table(term: Term) -> dict[str, dict[str, str]]:
+    """Return the rows of the term's table by name."""
+    term.run("export", term.out, "--to", "csv")
+    lines = (term.out / "term.csv").read_text("utf-8-sig").splitlines()
+    rows = list(csv.DictReader(lines))
+    assert len({row["name"] for row in rows}) == len(rows), rows
+    return {row["name"]: row for row in rows}
+
+
+@pytest.mark.parametrize("called", ["Farid", "Ruth"])
+@pytest.mark.parametrize("said", [["Farid", "Ruth"], ["Ruth", "Farid"]])
+def test_who_was_said_to_be_another_is_nobody_else_after_the_undo(
+    term: Term, said: list[str], called: str
+) -> None:
+    """Whatever was graded in between, each has the own marks and ids."""
+    first = term.download("w1", {"Farid/tiny.py": points(6), "Ada/tiny.py": points(1)})
+    second = term.download("w2", {"Ruth/tiny.py": points(9), "Ada/tiny.py": points(2)})
+    rosters = "name,sid,email\nFarid,1,f@x.edu\nAda,2,\n", "name,sid,username\nRuth,3,rr\nAda,2,\n"
+    term.grade(first, assignment="Week 1", roster=term.roster(rosters[0]))
+    term.grade(second, assignment="Week 2", roster=term.roster(rosters[1]))
+    before = table(term)
+    term.run("person", term.out, *said)
+    one = table(term)
+    assert one.keys() == {"Ada", "Ruth"}  # on the newest roster
+    for place, week, roster in ((first, 1, None), (second, 2, 1), (second, 3, 1)):
+        sheet = None if roster is None else term.roster(rosters[roster])
+        term.grade(place, assignment=f"Week {week}", roster=sheet)
+        if week < 3:
+            assert table(term) == one
+    assert {row["Week 3"] for row in table(term).values()} == {"9.0", "2.0"}
+    term.run("person", term.out, called, "--undo")
+    after = table(term)
+    assert {name: row["Week 3"] for name, row in after.items()} == {
+        "Ada": "2.0",
+        "Farid": "",
+        "Ruth": "9.0",
+    }
+    for name, row in before.items():
+        kept = {key: row[key] for key in ("sid", "email", "Week 1", "Week 2")}
+        assert {key: after[name][key] for key in kept} == kept
+    with Gradebook.open(term.out / "Week 2") as book:
+        assert "email" not in book.entry_of("Ruth").students[0].ids
+
+
+def test_a_merge_that_is_undone_later_gives_back_the_other_weeks(term: Term) -> None:
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    place = term.download("a", {"zed/tiny.py": points(8), "Ben/tiny.py": points(5)})
+    term.grade(place, assignment="Week 1", roster=roster)
+    term.run("rename", term.out / "Week 1", "zed", "Ada", "--merge")
+    term.grade(place, assignment="Week 2", roster=roster)
+    assert table(term)["Ada"]["Week 2"] == "8.0"
+    term.run("rename", term.out / "Week 1", "Ada", "--undo")
+    assert {name: row["Week 2"] for name, row in table(term).items()} == {
+        "Ada": "",
+        "Ben": "5.0",
+        "zed": "8.0",
+    }
+
+
+@pytest.mark.parametrize("said", [["Emma Sand", "Emma Weber"], ["Emma Weber", "Emma Sand"]])
+def test_who_somebody_is_is_said_by_the_newest_roster(term: Term, said: list[str]) -> None:
+    for week, name in enumerate(("Emma Sand", "Emma Weber"), 1):
+        place = term.download(f"w{week}", {f"{name}/tiny.py": points(week), "Ada/tiny.py": ""})
+        roster = term.roster(f"name\nAda\n{name}\n")
+        term.grade(place, assignment=f"Week {week}", roster=roster)
+    listed = term.run("person", term.out)
+    assert [line.split()[1] for line in listed.splitlines() if "not on" in line] == ["Sand"]
+    assert "Emma Sand is Emma Weber" in term.run("person", term.out, *said)
+    for _ in range(2):
+        for name in said:
+            shown = term.run("show", term.out, name)
+            assert re.findall(r"Week \d +(\d)", shown) == ["1", "2"]
+        assert table(term).keys() == {"Ada", "Emma Weber"}
+        term.grade(place, assignment="Week 2", roster=roster)
