@@ -19,6 +19,7 @@ from grader.classroom.gradebook.people import (
     known_people,
     only_person,
     persons,
+    refuse_by_number,
     settle_people,
     turned_out,
     turning_into,
@@ -261,13 +262,14 @@ def gifts(book: Gradebook) -> list[Gift]:
 
 def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
     """Let a person be another one, in all assignments; return that one. Raise UsageError if both
-    are on a roster.
+    are on a roster, or if it has the number in Moodle of one of them as that of a third one.
     """
     known = known_people(book)
     if one in known.listed and other in known.listed:
         raise UsageError("Both are on the roster, so they are two people. Mend the roster")
     if one in known.listed:
         one, other = other, one
+    refuse_by_number(book, one, other)
     with transaction(book.db):
         deed = Deed(book)
         if turning := turning_into(book, one, other):

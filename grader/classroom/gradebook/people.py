@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
-from grader.classroom.gradebook.identity import GROUP_NUMBER, NUMBER, OF_ONE_ASSIGNMENT, contradict
+from grader.classroom.gradebook.identity import (
+    GROUP_NUMBER,
+    NUMBER,
+    OF_ONE_ASSIGNMENT,
+    called_alike,
+    contradict,
+)
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
 from grader.classroom.gradebook.teams import TeamLine
@@ -50,6 +56,7 @@ def enrol(
     """
     with transaction(book.db):
         older = keep_roster(book, roster) if roster is not None else None
+        join_by_number(book)
         for number in book.assignments().values():
             adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
@@ -359,6 +366,63 @@ def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | 
         row |= {"ids": json.dumps(one.ids), "details": json.dumps(kept | details)}
         book.insert("listed", row)
     return None
+
+
+def owners_of_numbers(book: Gradebook) -> dict[str, StudentIdentity]:
+    """Return the people on an assignment's roster by their numbers in Moodle."""
+    query = "SELECT line FROM listed WHERE assignment = ?"
+    listed = {line for (line,) in book.db.execute(query, [book.assignment])}
+    return {
+        one.ids[NUMBER]: one
+        for line, one in known_people(book).lines.items()
+        if NUMBER in one.ids and line in listed
+    }
+
+
+def join_by_number(book: Gradebook) -> None:
+    """Let who handed in under a number in Moodle be the person whom this assignment's roster has
+    with it, if the names do not differ. Raise UsageError if somebody said that it is another one.
+    """
+    owners = owners_of_numbers(book)
+    for line, other in known_people(book).lines.items():
+        one = owners.get(other.ids.get(NUMBER, ""))
+        if one is None or line < UNLISTED or one.person == other.person:
+            continue
+        if not called_alike(other, one) or contradict(other, one):
+            continue
+        query = (
+            "SELECT t.deed, t.name FROM trail t, json_each(t.detail, '$.before') b WHERE t.undone ="
+            " 0 AND b.value ->> 0 = 'people' AND b.value ->> 1 = ?"
+        )
+        said = book.db.execute(query, [other.number]).fetchone() if other.first else None
+        if said:
+            whose = [book.folder, said[1]]
+            if said[0] == "person":
+                whose = [book.path.parent, unique_call(book, other.person or 0)]
+            undo = command(said[0], *whose, "--undo")
+            raise UsageError(
+                f"It was said that {other.name} is {said[1]}, but on this roster that number in"
+                f" Moodle is {described(one)}. If the roster is right, undo it first: {undo}"
+            )
+        book.change("people", other.number or 0, {"same_as": one.person})
+    settle_people(book)
+
+
+def refuse_by_number(book: Gradebook, one: int, other: int) -> None:
+    """Raise UsageError if two people can't be one, because one of them came under the number in
+    Moodle of somebody else on the roster.
+    """
+    for name, assignment in book.assignments().items():
+        owners = owners_of_numbers(book.at(assignment))
+        for _, students in entries_of(book.at(assignment)):
+            for student in students:
+                owner = owners.get(student.ids.get(NUMBER, ""))
+                if owner and student.person in (one, other) and owner.person not in (one, other):
+                    roster = f"the roster of {name}" if name else "the roster"
+                    raise UsageError(
+                        f"{student.name} has the number in Moodle that is {described(owner)} on"
+                        f" {roster}. If that is wrong, mend the roster"
+                    )
 
 
 def is_older(times: Mapping[int, Mapping[str, str]], before: Mapping[int | None, Any]) -> bool:

@@ -417,7 +417,8 @@ def lines_of(
                 among[person] = found
             if step.says and links[person]:
                 where = " or ".join(where_is(line, on_roster) for line in links[person])
-                notes.append(f"{person} may be {where}, {step.says}")
+                note = f"{person} may be {where}, {UNSURE if found else step.says}"
+                notes += [note] if note not in notes else []
                 for line in links[person]:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
@@ -516,6 +517,9 @@ class Step:
     says: str = ""
 
 
+UNSURE = (
+    "but this is not certain. Add a column with ids to the roster, or say who it is: grade person"
+)
 STEPS = (
     Step(id_keys, _ids_of_any_kind, several=True),
     Step(
@@ -528,13 +532,7 @@ STEPS = (
     ),
     # Folders are often called after a login or a student number.
     Step(_values, _called, fits=_not_another),
-    Step(
-        _names,
-        _names_called,
-        fits=_not_another,
-        says="but this is not certain. Add a column with ids to the roster, or say who it is:"
-        " grade person",
-    ),
+    Step(_names, _names_called, fits=_not_another, says=UNSURE),
     Step(_former_names, _names_called, fits=_not_another),
 )
 """The ways to match, most reliable first."""

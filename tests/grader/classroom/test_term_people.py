@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from grader.render.terminal import make_console
 from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
 
 HEADER = "Identifier,Full name,Email address,Status,Last modified (submission)"
-DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": "Europe/Berlin"}
+ZONE = "Europe/Berlin"
+DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": ZONE}
 
 
 @pytest.fixture
@@ -135,7 +137,7 @@ def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(
         patch.setattr("grader.cli.exports.print_notes", lambda notes: said.extend(map(str, notes)))
         for roster, warnings in ((None, 1), ({"a": "Ada Lee", "b": "Ben Ito"}, 0)):
             if roster:
-                term.grade(place, roster=worksheet(term, 101, **roster), zone="Europe/Berlin")
+                term.grade(place, roster=worksheet(term, 101, **roster), zone=ZONE)
             said.clear()
             term.run("feedback", term.out, "--to", "moodle")
             assert len(said) == warnings
@@ -266,3 +268,95 @@ def test_who_somebody_is_is_said_by_the_newest_roster(term: Term, said: list[str
             assert re.findall(r"Week \d +(\d)", shown) == ["1", "2"]
         assert table(term).keys() == {"Ada", "Emma Weber"}
         term.grade(place, assignment="Week 2", roster=roster)
+
+
+BLIND = "Identifier,Status,Last modified (submission)\n"
+
+
+@pytest.mark.parametrize("again", ["named", "named without", "blind"])
+def test_who_came_by_a_number_is_who_the_roster_says_later(
+    term: Term, again: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Known from an earlier week or not, and with what was said of the number."""
+    first = term.download("w1", folder("Ada Lee", 101, 1) | folder("Kim Jiwoo", 102, 2))
+    term.grade(
+        first,
+        roster=worksheet(term, 101, ada="Ada Lee", kim="Kim Jiwoo"),
+        assignment="W1",
+        zone=ZONE,
+    )
+    names = {501: "Ada Lee", 502: "Kim Jiwoo", 503: "Ben Ito"}
+    sheet = worksheet(term, 501, ada="Ada Lee", kim="Kim Jiwoo", ben="Ben Ito").read_text()
+    blind, named = dict[str, str](), dict[str, str]()
+    for number, name in names.items():
+        blind |= folder(f"Participant {number}", number, number % 10)
+        named |= folder(name, number, number % 10)
+    said = [f"Participant {n},Submitted for grading,-" for n in names]
+    term.grade(
+        term.download("blind", blind),
+        roster=term.roster(BLIND + "\n".join(said) + "\n"),
+        assignment="W2",
+        zone=ZONE,
+    )
+    term.run("adjust", term.out / "W2", "Participant 502", "--points", "0.5", "--reason", "oral")
+    capsys.readouterr()
+    place = term.download("again", blind if again == "blind" else named)
+    if again == "named without":
+        term.grade(place, assignment="W2", zone=ZONE)
+        assert [row["W2"] for row in table(term).values()].count("") == 2
+    term.grade(place, roster=term.roster(sheet), assignment="W2", zone=ZONE)
+    marks = {name: (row["W1"], row["W2"]) for name, row in table(term).items()}
+    assert marks == {"Ada Lee": ("1.0", "1.0"), "Kim Jiwoo": ("2.0", "2.5"), "Ben Ito": ("", "3.0")}
+    printed = "".join(capsys.readouterr())
+    assert "may be" not in printed and (again == "named without" or "nothing:" not in printed)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_roster_that_was_forgotten_once_heals_by_the_numbers(
+    term: Term, crossed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of two with one name; what was said of them against the numbers is asked about."""
+    people = {"one": "Jiwoo Kim", "two": "Jiwoo Kim", "ada": "Ada Lee"}
+    first = folder("Jiwoo Kim", 101, 1) | folder("Jiwoo Kim", 102, 2) | folder("Ada Lee", 103, 3)
+    term.grade(
+        term.download("w1", first),
+        roster=worksheet(term, 101, **people),
+        assignment="W1",
+        zone=ZONE,
+    )
+    later = folder("Jiwoo Kim", 501, 6) | folder("Jiwoo Kim", 502, 7) | folder("Ada Lee", 503, 8)
+    place = term.download("w2", later)
+    term.grade(place, assignment="W2", zone=ZONE)
+    if crossed:
+        term.run("person", term.out, "Jiwoo Kim-501", "two@x.edu")
+        with pytest.raises(UsageError, match=r"that number in Moodle is Jiwoo Kim.*undo it") as no:
+            term.grade(place, roster=worksheet(term, 501, **people), assignment="W2", zone=ZONE)
+        term.run(*shlex.split(str(no.value).split(": grade ")[-1]))
+    capsys.readouterr()
+    for _ in range(2):
+        term.grade(place, roster=worksheet(term, 501, **people), assignment="W2", zone=ZONE)
+        printed = "".join(capsys.readouterr())
+        assert "may be" not in printed and "nothing:" not in printed, printed
+        term.run("export", term.out, "--to", "csv")
+        lines = (term.out / "term.csv").read_text("utf-8-sig").splitlines()
+        marks = {row["email"]: (row["W1"], row["W2"]) for row in csv.DictReader(lines)}
+        assert marks == {
+            "one@x.edu": ("1.0", "6.0"),
+            "two@x.edu": ("2.0", "7.0"),
+            "ada@x.edu": ("3.0", "8.0"),
+        }
+
+
+def test_nobody_is_said_to_be_who_has_another_number(term: Term) -> None:
+    """The names differ, so the roster alone does not say it."""
+    place = term.download("a", folder("Emma Weber", 501, 6) | folder("Ada Lee", 502, 7))
+    sheet = worksheet(term, 501, emma="Emma Sand", ada="Ada Lee", ben="Ben Ito")
+    term.grade(place, roster=sheet, assignment="W1", zone=ZONE)
+    with pytest.raises(UsageError, match=r"Emma Weber has the number .* is Emma Sand .*of W1"):
+        term.run("person", term.out, "Emma Weber", "Ben Ito")
+    term.run("person", term.out, "Emma Weber", "Emma Sand")
+    assert {name: row["W1"] for name, row in table(term).items()} == {
+        "Ada Lee": "7.0",
+        "Ben Ito": "",
+        "Emma Sand": "6.0",
+    }
