@@ -363,9 +363,10 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
         one, other = person_of(book, called, unlisted=True), person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
-        other = by_hand.same_person(book, one, other, login_name())
-        name = unique_call(book, other)
-    say(f"{called} is {name}, in the whole term. {to_undo('person', out, name)}")
+        stays = by_hand.same_person(book, one, other, login_name())
+        name = unique_call(book, stays)
+    gone = called if stays == other else who
+    say(f"{gone} is {name}, in the whole term. {to_undo('person', out, name)}")
 
 
 def list_people(out: Path, called: str | None) -> None:

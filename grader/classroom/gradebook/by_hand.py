@@ -19,6 +19,8 @@ from grader.classroom.gradebook.people import (
     known_people,
     only_person,
     persons,
+    refuse_by_number,
+    settle_people,
     turned_out,
     turning_into,
 )
@@ -124,6 +126,7 @@ def rename(book: Gradebook, old: str, new: str, author: str) -> None:
                 deed.alias(old, gone["id"])
             else:
                 merge(deed, gone, kept)
+                settle_people(book)
         deed.note("rename", new, author, old=old)
 
 
@@ -259,13 +262,14 @@ def gifts(book: Gradebook) -> list[Gift]:
 
 def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
     """Let a person be another one, in all assignments; return that one. Raise UsageError if both
-    are on a roster.
+    are on a roster, or if it has the number in Moodle of one of them as that of a third one.
     """
     known = known_people(book)
     if one in known.listed and other in known.listed:
         raise UsageError("Both are on the roster, so they are two people. Mend the roster")
     if one in known.listed:
         one, other = other, one
+    refuse_by_number(book, one, other)
     with transaction(book.db):
         deed = Deed(book)
         if turning := turning_into(book, one, other):
@@ -277,6 +281,7 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
             if gone is not None and kept is not None:
                 deed.book = there
                 merge(deed, line_of(there, gone), line_of(there, kept))
+        settle_people(book)
         deed.book = book
         name = book.value("SELECT name FROM people WHERE id = ?", other)
         old = book.value("SELECT name FROM people WHERE id = ?", one)
@@ -360,6 +365,7 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
         if gift := entry.detail.get("gift"):
             row = {"assignment": book.assignment, "entry": entry.detail["entry"]}
             book.insert("gifts", row | gift)
+    settle_people(book)
     for table, number in entry.rows:
         if table == "submissions":
             handed_in = {"missing": 0, "doubt": None}

@@ -276,8 +276,11 @@ def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
 
 
 def students_as_json(students: Sequence[StudentIdentity]) -> str:
-    """Return ``[[name, ids, details, number of the person or null], ...]``."""
-    return json.dumps([astuple(one) for one in students], sort_keys=True)
+    """Return ``[[name, ids, details, number of the person or null], ...]``, each with the number
+    before, if there is one.
+    """
+    rows = [astuple(one)[: 4 if one.first is None else 5] for one in students]
+    return json.dumps(rows, sort_keys=True)
 
 
 def students_from_json(text: str) -> tuple[StudentIdentity, ...]:

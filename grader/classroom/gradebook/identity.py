@@ -61,9 +61,16 @@ def called_alike(student: StudentIdentity, other: StudentIdentity) -> bool:
     group, _, member = student.name.partition("-")
     if number and group and member and called_alike(replace(student, name=member), other):
         return True
-    if other.name == number:
-        return letters(student.name).endswith(number)
+    if is_hidden(student, number) and other.ids.get(NUMBER, other.name) == number:
+        return True
+    if is_hidden(other, number) and other.ids.get(NUMBER) == number:
+        return True
     return letters(other.name) in {letters(student.name), letters(f"{student.name} {number}")}
+
+
+def is_hidden(student: StudentIdentity, number: str) -> bool:
+    """Return whether a name is only a word and the number in Moodle."""
+    return bool(number) and letters(student.name).endswith(number)
 
 
 def contradict(student: StudentIdentity, other: StudentIdentity, *, numbers: bool = False) -> bool:

@@ -15,7 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json
-from grader.classroom.gradebook.identity import GROUP_NUMBER, NUMBER, OF_ONE_ASSIGNMENT, contradict
+from grader.classroom.gradebook.identity import (
+    GROUP_NUMBER,
+    NUMBER,
+    OF_ONE_ASSIGNMENT,
+    called_alike,
+    contradict,
+)
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
 from grader.classroom.gradebook.teams import TeamLine
@@ -50,12 +56,13 @@ def enrol(
     """
     with transaction(book.db):
         older = keep_roster(book, roster) if roster is not None else None
+        join_by_number(book)
         for number in book.assignments().values():
             adopt(book.at(number), known_people(book.at(number)))
         people = known_people(book)
         if older is not None:
             people.set_times(older)
-        finder = LineFinder(book, people.listed)
+        finder = LineFinder(book, people)
         known = finder.teams_known(found.handed)
         students = [(one.name, one.students) for one in found.handed]
         matched = match(people.lines.items(), students, finder.teams, known)
@@ -151,6 +158,12 @@ class KnownPeople:
         known = self.lines[line]
         return replace(one, name=known.name, ids={**known.ids, **one.ids}, details=known.details)
 
+    def without(self, one: StudentIdentity, other: int | None) -> StudentIdentity:
+        """Return a student without the ids that are known of a person."""
+        line = self.own_lines.get(other or 0)
+        theirs = {} if line is None else self.lines[line].ids
+        return replace(one, ids={k: v for k, v in one.ids.items() if theirs.get(k) != v})
+
 
 def known_people(book: Gradebook) -> KnownPeople:
     """Return the people of a term, with what this assignment's roster and lines say of them.
@@ -165,9 +178,9 @@ def known_people(book: Gradebook) -> KnownPeople:
     for name, students in entries_of(book):
         for one in students:
             if one.person is not None:
-                own_ids.setdefault(one.person, {}).update(one.ids)
+                own_ids.setdefault(one.number or 0, {}).update(one.ids)
                 if NUMBER in one.ids and len(students) == 1:
-                    came_as.setdefault(one.person, []).append(name)
+                    came_as.setdefault(one.number or 0, []).append(name)
     rows = book.rows(
         "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
         " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
@@ -187,10 +200,18 @@ def known_people(book: Gradebook) -> KnownPeople:
             details |= formerly(row["name"], names)
         ids = {**own_ids.get(row["id"], {}), **ids}
         line = UNLISTED + row["id"] if row["line"] is None else row["line"]
-        known.lines[line] = StudentIdentity(row["name"], ids, details, person)
-        if person == row["id"]:
+        one = StudentIdentity(row["name"], ids, details, row["id"])
+        known.lines[line] = turned(one, same)
+        if person == row["id"] or line < UNLISTED:
             known.own_lines.setdefault(person, line)
     return known
+
+
+def turned(one: StudentIdentity, same: Mapping[int | None, int]) -> StudentIdentity:
+    """Return somebody as the person that they turned out to be; the number before stays known."""
+    number = one.number
+    person = same.get(number, number)
+    return replace(one, person=person, first=None if person == number else number)
 
 
 def adopt(book: Gradebook, people: KnownPeople) -> None:
@@ -208,7 +229,7 @@ def adopt(book: Gradebook, people: KnownPeople) -> None:
             if person is None:
                 person = book.insert("people", {"name": one.name})
                 keep_person(book, person, one)
-            known.append(replace(one, person=person))
+            known.append(replace(one, person=person, first=there.first))
         new = {"students": students_as_json(known)}
         book.change("submissions", book.number_of(name) or 0, new)
 
@@ -284,6 +305,24 @@ def turned_out(book: Gradebook) -> dict[int | None, int]:
     return same
 
 
+def settle_people(book: Gradebook) -> None:
+    """Let the term's lines be of the persons who their people turned out to be; or of themselves
+    again, without what is known of the others.
+    """
+    same = turned_out(book)
+    for assignment in book.assignments().values():
+        there = book.at(assignment)
+        people = known_people(there)
+        for name, students in entries_of(there):
+            new = []
+            for old, one in ((old, turned(old, same)) for old in students):
+                apart = same.get(old.person, old.person) != one.person
+                new.append(people.without(people.as_known(one), old.person) if apart else one)
+            if tuple(new) != students:
+                number = there.number_of(name) or 0
+                there.change("submissions", number, {"students": students_as_json(new)})
+
+
 def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | None:
     """Make a roster this assignment's. People who are known already stay the same people.
 
@@ -291,24 +330,22 @@ def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | 
     that, it is not kept: return what it says of when each person handed in.
     """
     people = known_people(book)
-    query = "SELECT line, person, details FROM listed WHERE assignment = ?"
-    listed = book.db.execute(query, [book.assignment]).fetchall()
-    before = {person: json.loads(details) for _, person, details in listed}
-    by_line = {line: person for line, person, _ in listed}
+    query = "SELECT line, details FROM listed WHERE assignment = ?"
+    listed = dict(book.db.execute(query, [book.assignment]).fetchall())
+    before = {people.lines[line].person: json.loads(said) for line, said in listed.items()}
     students = [
         SubmittingStudent("", one, (one.name, *one.ids.values())) for _, one in roster.students
     ]
     found, _, _ = lines_of(students, people.lines)
-    known: dict[int, int] = {}
+    known: dict[int, StudentIdentity] = {}
     for (line, one), student in zip(roster.students, students, strict=True):
-        person = people.lines[found[student]].person if student in found else None
-        same = people.lines.get(line)
-        if person is None and same and same.name == one.name and line in by_line:
-            person = by_line[line]  # two of one name, told apart by their lines
-        if person is not None and person not in known.values():
-            known[line] = person
+        who = people.lines.get(found.get(student, -1))
+        if who is None and line in listed and people.lines[line].name == one.name:
+            who = people.lines[line]  # two of one name, told apart by their lines
+        if who is not None and who.person not in persons(known.values()):
+            known[line] = who
     times = {
-        known[line]: {k: v for k, v in one.details.items() if k == "handed_in"}
+        known[line].person or 0: {k: v for k, v in one.details.items() if k == "handed_in"}
         for line, one in roster.students
         if line in known
     }
@@ -316,11 +353,12 @@ def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | 
         return times
     book.db.execute("DELETE FROM listed WHERE assignment = ?", [book.assignment])
     for line, one in roster.students:
-        person = known.get(line) or book.insert("people", {"name": one.name})
+        who = known.get(line) or StudentIdentity(one.name)
+        person = who.number or book.insert("people", {"name": one.name})
         keep_person(book, person, one, columns=roster.columns)
         kept = {
             key: value
-            for key, value in before.get(person, {}).items()
+            for key, value in before.get(who.person, {}).items()
             if key not in roster.columns and key not in OF_THE_TERM
         }
         details = {k: v for k, v in one.details.items() if k not in OF_THE_TERM}
@@ -330,7 +368,64 @@ def keep_roster(book: Gradebook, roster: Roster) -> dict[int, dict[str, str]] | 
     return None
 
 
-def is_older(times: Mapping[int, Mapping[str, str]], before: Mapping[int, Any]) -> bool:
+def owners_of_numbers(book: Gradebook) -> dict[str, StudentIdentity]:
+    """Return the people on an assignment's roster by their numbers in Moodle."""
+    query = "SELECT line FROM listed WHERE assignment = ?"
+    listed = {line for (line,) in book.db.execute(query, [book.assignment])}
+    return {
+        one.ids[NUMBER]: one
+        for line, one in known_people(book).lines.items()
+        if NUMBER in one.ids and line in listed
+    }
+
+
+def join_by_number(book: Gradebook) -> None:
+    """Let who handed in under a number in Moodle be the person whom this assignment's roster has
+    with it, if the names do not differ. Raise UsageError if somebody said that it is another one.
+    """
+    owners = owners_of_numbers(book)
+    for line, other in known_people(book).lines.items():
+        one = owners.get(other.ids.get(NUMBER, ""))
+        if one is None or line < UNLISTED or one.person == other.person:
+            continue
+        if not called_alike(other, one) or contradict(other, one):
+            continue
+        query = (
+            "SELECT t.deed, t.name FROM trail t, json_each(t.detail, '$.before') b WHERE t.undone ="
+            " 0 AND b.value ->> 0 = 'people' AND b.value ->> 1 = ?"
+        )
+        said = book.db.execute(query, [other.number]).fetchone() if other.first else None
+        if said:
+            whose = [book.folder, said[1]]
+            if said[0] == "person":
+                whose = [book.path.parent, unique_call(book, other.person or 0)]
+            undo = command(said[0], *whose, "--undo")
+            raise UsageError(
+                f"It was said that {other.name} is {said[1]}, but on this roster that number in"
+                f" Moodle is {described(one)}. If the roster is right, undo it first: {undo}"
+            )
+        book.change("people", other.number or 0, {"same_as": one.person})
+    settle_people(book)
+
+
+def refuse_by_number(book: Gradebook, one: int, other: int) -> None:
+    """Raise UsageError if two people can't be one, because one of them came under the number in
+    Moodle of somebody else on the roster.
+    """
+    for name, assignment in book.assignments().items():
+        owners = owners_of_numbers(book.at(assignment))
+        for _, students in entries_of(book.at(assignment)):
+            for student in students:
+                owner = owners.get(student.ids.get(NUMBER, ""))
+                if owner and student.person in (one, other) and owner.person not in (one, other):
+                    roster = f"the roster of {name}" if name else "the roster"
+                    raise UsageError(
+                        f"{student.name} has the number in Moodle that is {described(owner)} on"
+                        f" {roster}. If that is wrong, mend the roster"
+                    )
+
+
+def is_older(times: Mapping[int, Mapping[str, str]], before: Mapping[int | None, Any]) -> bool:
     """Return whether a roster is older than the one before: times of hand-in are earlier or
     missing, and none is later. Both are by person.
     """
@@ -394,11 +489,11 @@ def number_of_one(students: Sequence[StudentIdentity]) -> str:
 class LineFinder:
     """Finds the line of the gradebook that each submission of a download belongs to."""
 
-    def __init__(self, book: Gradebook, listed: Collection[int]) -> None:
-        self.book, self.listed = book, listed
+    def __init__(self, book: Gradebook, people: KnownPeople) -> None:
+        self.book, self.people, self.listed = book, people, people.listed
         same = turned_out(book)
         self.students = {
-            name: tuple(replace(one, person=same.get(one.person, one.person)) for one in students)
+            name: tuple(turned(one, same) for one in students)
             for name, students in entries_of(book)
         }
         self.by_people: dict[frozenset[int], list[str]] = {}
@@ -544,7 +639,7 @@ class LineFinder:
         elif not is_team and len(students) == len(self.students[name]) == 1:
             (new,), (old,) = students, self.students[name]  # it may have been found by its name
             if new.person is None:
-                students = (replace(new, person=old.person),)
+                students = (replace(new, person=old.person, first=old.first),)
             elif turning := turning_into(self.book, old.person, new.person):
                 self.book.change("people", *turning)
         if name != one.name and not name.startswith(f"{one.name}-"):  # another one has that name
@@ -627,11 +722,11 @@ class LineFinder:
 
     def _known(self, one: StudentIdentity) -> StudentIdentity:
         """Return the student with a number in the term; who is new gets one."""
-        person = one.person
-        if person is None:
-            person = self.book.insert("people", {"name": one.name})
-        keep_person(self.book, person, one)
-        return replace(one, person=person)
+        if one.person is None:
+            one = replace(one, person=self.book.insert("people", {"name": one.name}))
+        own = one if one.first is None else self.people.without(one, one.person)
+        keep_person(self.book, one.number or 0, own)
+        return one
 
 
 def keep_absent(
@@ -786,9 +881,11 @@ def surely_persons(book: Gradebook) -> set[int]:
     """
     query = "SELECT person, ids FROM listed WHERE assignment = ?"
     listed = book.db.execute(query, [book.assignment]).fetchall()
-    known = known_people(book)
+    known, same = known_people(book), turned_out(book)
     groups = any("group" in one.details for one in known.lines.values())
-    return {person for person, ids in listed if groups or NUMBER in json.loads(ids)}
+    return {
+        same.get(person, person) for person, ids in listed if groups or NUMBER in json.loads(ids)
+    }
 
 
 def unique_call(book: Gradebook, person: int) -> str:

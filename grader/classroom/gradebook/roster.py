@@ -234,6 +234,7 @@ def match(
     lines, doubts, notes = lines_of(persons, on_roster)
     own: dict[int | None, int] = {one.person: line for line, one in listed.items()}
     own.pop(None, None)
+    first = {person: on_roster[line].first for person, line in lines.items()}
     lines = {person: own.get(on_roster[line].person, line) for person, line in lines.items()}
     listed_persons = {person for person, line in lines.items() if line in listed}
     # An assignment in Moodle is one of persons or one of teams.
@@ -252,7 +253,7 @@ def match(
         known_as = on_roster.get(lines.get(person, -1))
         is_person = of_persons or person in listed_persons
         student = person.student if is_person else as_group(person.student)
-        students[person.submission] += (joined(student, known_as),)
+        students[person.submission] += (joined(student, known_as, first.get(person)),)
         found[person.submission] |= {lines[person]} if person in lines else set()
     for name, of_those in teams.unclear.items():
         for line in of_those:
@@ -416,7 +417,8 @@ def lines_of(
                 among[person] = found
             if step.says and links[person]:
                 where = " or ".join(where_is(line, on_roster) for line in links[person])
-                notes.append(f"{person} may be {where}, {step.says}")
+                note = f"{person} may be {where}, {UNSURE if found else step.says}"
+                notes += [note] if note not in notes else []
                 for line in links[person]:
                     doubts.setdefault(line, []).append(str(person))
     return lines, doubts, notes
@@ -441,11 +443,13 @@ def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[i
     return list(first.values())
 
 
-def joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:
-    """Return a student with what a line says of them."""
+def joined(
+    student: StudentIdentity, line: StudentIdentity | None, first: int | None
+) -> StudentIdentity:
+    """Return a student with what a line says of them; ``first`` is their number before."""
     if line is None:
         return student
-    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person)
+    return StudentIdentity(line.name, {**line.ids, **student.ids}, line.details, line.person, first)
 
 
 def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:
@@ -513,6 +517,9 @@ class Step:
     says: str = ""
 
 
+UNSURE = (
+    "but this is not certain. Add a column with ids to the roster, or say who it is: grade person"
+)
 STEPS = (
     Step(id_keys, _ids_of_any_kind, several=True),
     Step(
@@ -525,13 +532,7 @@ STEPS = (
     ),
     # Folders are often called after a login or a student number.
     Step(_values, _called, fits=_not_another),
-    Step(
-        _names,
-        _names_called,
-        fits=_not_another,
-        says="but this is not certain. Add a column with ids to the roster, or say who it is:"
-        " grade person",
-    ),
+    Step(_names, _names_called, fits=_not_another, says=UNSURE),
     Step(_former_names, _names_called, fits=_not_another),
 )
 """The ways to match, most reliable first."""

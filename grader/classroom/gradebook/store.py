@@ -148,7 +148,7 @@ class Gradebook:
         """Open a gradebook at an assignment, which ``out`` may name; by default at its only one.
 
         With ``create``, make what is missing. With ``any_of``, a gradebook with several assignments
-        is opened at the first. Raise UsageError if there is no usable one.
+        is opened at the newest. Raise UsageError if there is no usable one.
         """
         root, named = place_of(out)
         path = root / DATABASE
@@ -188,7 +188,7 @@ class Gradebook:
                 f"{self.path.parent} has several assignments. Name the folder of one: {folders}"
             )
         if name is None and known:
-            return next(iter(known.values()))
+            return [*known.values()][-1]
         if (name or "") in known:
             return known[name or ""]
         if name in self.assignments(forgotten=True):

@@ -33,13 +33,20 @@ class StudentIdentity:
 
     ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
     student; ``due``, an extension; ``handed_in``, a time; and ``formerly``, the names on earlier
-    rosters, one in a line. ``person`` is the number in the term.
+    rosters, one in a line. ``person`` is the number in the term; ``first`` is the one before, if
+    they turned out to be somebody else.
     """
 
     name: str
     ids: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
     person: int | None = None
+    first: int | None = None
+
+    @property
+    def number(self) -> int | None:
+        """The number that stays if it is undone that they are somebody else."""
+        return self.person if self.first is None else self.first
 
     @property
     def former_names(self) -> tuple[str, ...]:

@@ -387,3 +387,13 @@ def test_two_people_of_one_name_stay_two(
     assert [int(line) for line in lines if line] == found
     if not found:
         assert all(result.unmatched.values())
+
+
+def test_a_number_that_two_have_is_not_said_to_be_another_name() -> None:
+    """Once for each submission."""
+    one, other = (StudentIdentity("Kim", {"moodle_participant": "7", "sid": n}) for n in "12")
+    kim = StudentIdentity("Kim", {"moodle_participant": "7"})
+    found = matched([one, other], ("kim", kim))
+    assert len(found.unmatched) == 2
+    (note,) = (one for one in found.notes if "on line" in one)
+    assert "not certain" in note and "names differ" not in note

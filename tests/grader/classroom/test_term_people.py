@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +23,8 @@ from grader.render.terminal import make_console
 from .test_term import DAY, MONDAY, NoHost, Term, points, recorded
 
 HEADER = "Identifier,Full name,Email address,Status,Last modified (submission)"
-DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": "Europe/Berlin"}
+ZONE = "Europe/Berlin"
+DUE = {"due": "2026-11-02T18:00", "late": "10%/day", "zone": ZONE}
 
 
 @pytest.fixture
@@ -133,7 +137,7 @@ def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(
         patch.setattr("grader.cli.exports.print_notes", lambda notes: said.extend(map(str, notes)))
         for roster, warnings in ((None, 1), ({"a": "Ada Lee", "b": "Ben Ito"}, 0)):
             if roster:
-                term.grade(place, roster=worksheet(term, 101, **roster), zone="Europe/Berlin")
+                term.grade(place, roster=worksheet(term, 101, **roster), zone=ZONE)
             said.clear()
             term.run("feedback", term.out, "--to", "moodle")
             assert len(said) == warnings
@@ -188,3 +192,170 @@ def test_what_changed_by_hand_is_said_with_the_mark_before(
     show_changes(make_console(), [change, replace(change, name="Ben")])
     assert "2 changed, but no marks" in capsys.readouterr().out
     assert "points" not in term.run("show", term.out, "Cy")
+
+
+def table(term: Term) -> dict[str, dict[str, str]]:
+    """Return the rows of the term's table by name."""
+    term.run("export", term.out, "--to", "csv")
+    lines = (term.out / "term.csv").read_text("utf-8-sig").splitlines()
+    rows = list(csv.DictReader(lines))
+    assert len({row["name"] for row in rows}) == len(rows), rows
+    return {row["name"]: row for row in rows}
+
+
+@pytest.mark.parametrize("called", ["Farid", "Ruth"])
+@pytest.mark.parametrize("said", [["Farid", "Ruth"], ["Ruth", "Farid"]])
+def test_who_was_said_to_be_another_is_nobody_else_after_the_undo(
+    term: Term, said: list[str], called: str
+) -> None:
+    """Whatever was graded in between, each has the own marks and ids."""
+    first = term.download("w1", {"Farid/tiny.py": points(6), "Ada/tiny.py": points(1)})
+    second = term.download("w2", {"Ruth/tiny.py": points(9), "Ada/tiny.py": points(2)})
+    rosters = "name,sid,email\nFarid,1,f@x.edu\nAda,2,\n", "name,sid,username\nRuth,3,rr\nAda,2,\n"
+    term.grade(first, assignment="Week 1", roster=term.roster(rosters[0]))
+    term.grade(second, assignment="Week 2", roster=term.roster(rosters[1]))
+    before = table(term)
+    term.run("person", term.out, *said)
+    one = table(term)
+    assert one.keys() == {"Ada", "Ruth"}  # on the newest roster
+    for place, week, roster in ((first, 1, None), (second, 2, 1), (second, 3, 1)):
+        sheet = None if roster is None else term.roster(rosters[roster])
+        term.grade(place, assignment=f"Week {week}", roster=sheet)
+        if week < 3:
+            assert table(term) == one
+    assert {row["Week 3"] for row in table(term).values()} == {"9.0", "2.0"}
+    term.run("person", term.out, called, "--undo")
+    after = table(term)
+    assert {name: row["Week 3"] for name, row in after.items()} == {
+        "Ada": "2.0",
+        "Farid": "",
+        "Ruth": "9.0",
+    }
+    for name, row in before.items():
+        kept = {key: row[key] for key in ("sid", "email", "Week 1", "Week 2")}
+        assert {key: after[name][key] for key in kept} == kept
+    with Gradebook.open(term.out / "Week 2") as book:
+        assert "email" not in book.entry_of("Ruth").students[0].ids
+
+
+def test_a_merge_that_is_undone_later_gives_back_the_other_weeks(term: Term) -> None:
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    place = term.download("a", {"zed/tiny.py": points(8), "Ben/tiny.py": points(5)})
+    term.grade(place, assignment="Week 1", roster=roster)
+    term.run("rename", term.out / "Week 1", "zed", "Ada", "--merge")
+    term.grade(place, assignment="Week 2", roster=roster)
+    assert table(term)["Ada"]["Week 2"] == "8.0"
+    term.run("rename", term.out / "Week 1", "Ada", "--undo")
+    assert {name: row["Week 2"] for name, row in table(term).items()} == {
+        "Ada": "",
+        "Ben": "5.0",
+        "zed": "8.0",
+    }
+
+
+@pytest.mark.parametrize("said", [["Emma Sand", "Emma Weber"], ["Emma Weber", "Emma Sand"]])
+def test_who_somebody_is_is_said_by_the_newest_roster(term: Term, said: list[str]) -> None:
+    for week, name in enumerate(("Emma Sand", "Emma Weber"), 1):
+        place = term.download(f"w{week}", {f"{name}/tiny.py": points(week), "Ada/tiny.py": ""})
+        roster = term.roster(f"name\nAda\n{name}\n")
+        term.grade(place, assignment=f"Week {week}", roster=roster)
+    listed = term.run("person", term.out)
+    assert [line.split()[1] for line in listed.splitlines() if "not on" in line] == ["Sand"]
+    assert "Emma Sand is Emma Weber" in term.run("person", term.out, *said)
+    for _ in range(2):
+        for name in said:
+            shown = term.run("show", term.out, name)
+            assert re.findall(r"Week \d +(\d)", shown) == ["1", "2"]
+        assert table(term).keys() == {"Ada", "Emma Weber"}
+        term.grade(place, assignment="Week 2", roster=roster)
+
+
+BLIND = "Identifier,Status,Last modified (submission)\n"
+
+
+@pytest.mark.parametrize("again", ["named", "named without", "blind"])
+def test_who_came_by_a_number_is_who_the_roster_says_later(
+    term: Term, again: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Known from an earlier week or not, and with what was said of the number."""
+    first = term.download("w1", folder("Ada Lee", 101, 1) | folder("Kim Jiwoo", 102, 2))
+    term.grade(
+        first,
+        roster=worksheet(term, 101, ada="Ada Lee", kim="Kim Jiwoo"),
+        assignment="W1",
+        zone=ZONE,
+    )
+    names = {501: "Ada Lee", 502: "Kim Jiwoo", 503: "Ben Ito"}
+    sheet = worksheet(term, 501, ada="Ada Lee", kim="Kim Jiwoo", ben="Ben Ito").read_text()
+    blind, named = dict[str, str](), dict[str, str]()
+    for number, name in names.items():
+        blind |= folder(f"Participant {number}", number, number % 10)
+        named |= folder(name, number, number % 10)
+    hidden = BLIND + "".join(f"Participant {n},Submitted for grading,-\n" for n in names)
+    unnamed = term.download("blind", blind)
+    term.grade(unnamed, roster=term.roster(hidden), assignment="W2", zone=ZONE)
+    term.run("adjust", term.out / "W2", "Participant 502", "--points", "0.5", "--reason", "oral")
+    capsys.readouterr()
+    place = term.download("again", blind if again == "blind" else named)
+    if again == "named without":
+        term.grade(place, assignment="W2", zone=ZONE)
+        assert [row["W2"] for row in table(term).values()].count("") == 2
+    term.grade(place, roster=term.roster(sheet), assignment="W2", zone=ZONE)
+    printed = "".join(capsys.readouterr())
+    for _ in range(2):
+        marks = {name: (row["W1"], row["W2"]) for name, row in table(term).items()}
+        known = {"Ada Lee": ("1.0", "1.0"), "Kim Jiwoo": ("2.0", "2.5")}
+        assert marks == known | {"Ben Ito": ("", "3.0")}
+        term.grade(unnamed, roster=term.roster(hidden), assignment="W2")
+    assert "may be" not in printed and (again == "named without" or "nothing:" not in printed)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_roster_that_was_forgotten_once_heals_by_the_numbers(
+    term: Term, crossed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of two with one name; what was said of them against the numbers is asked about."""
+    people = {"one": "Jiwoo Kim", "two": "Jiwoo Kim", "ada": "Ada Lee"}
+    first = folder("Jiwoo Kim", 101, 1) | folder("Jiwoo Kim", 102, 2) | folder("Ada Lee", 103, 3)
+    term.grade(
+        term.download("w1", first),
+        roster=worksheet(term, 101, **people),
+        assignment="W1",
+        zone=ZONE,
+    )
+    later = folder("Jiwoo Kim", 501, 6) | folder("Jiwoo Kim", 502, 7) | folder("Ada Lee", 503, 8)
+    place = term.download("w2", later)
+    term.grade(place, assignment="W2", zone=ZONE)
+    if crossed:
+        term.run("person", term.out, "Jiwoo Kim-501", "two@x.edu")
+        with pytest.raises(UsageError, match=r"that number in Moodle is Jiwoo Kim.*undo it") as no:
+            term.grade(place, roster=worksheet(term, 501, **people), assignment="W2", zone=ZONE)
+        term.run(*shlex.split(str(no.value).split(": grade ")[-1]))
+    capsys.readouterr()
+    for _ in range(2):
+        term.grade(place, roster=worksheet(term, 501, **people), assignment="W2", zone=ZONE)
+        printed = "".join(capsys.readouterr())
+        assert "may be" not in printed and "nothing:" not in printed, printed
+        term.run("export", term.out, "--to", "csv")
+        lines = (term.out / "term.csv").read_text("utf-8-sig").splitlines()
+        marks = {row["email"]: (row["W1"], row["W2"]) for row in csv.DictReader(lines)}
+        assert marks == {
+            "one@x.edu": ("1.0", "6.0"),
+            "two@x.edu": ("2.0", "7.0"),
+            "ada@x.edu": ("3.0", "8.0"),
+        }
+
+
+def test_nobody_is_said_to_be_who_has_another_number(term: Term) -> None:
+    """The names differ, so the roster alone does not say it."""
+    place = term.download("a", folder("Emma Weber", 501, 6) | folder("Ada Lee", 502, 7))
+    sheet = worksheet(term, 501, emma="Emma Sand", ada="Ada Lee", ben="Ben Ito")
+    term.grade(place, roster=sheet, assignment="W1", zone=ZONE)
+    with pytest.raises(UsageError, match=r"Emma Weber has the number .* is Emma Sand .*of W1"):
+        term.run("person", term.out, "Emma Weber", "Ben Ito")
+    term.run("person", term.out, "Emma Weber", "Emma Sand")
+    assert {name: row["W1"] for name, row in table(term).items()} == {
+        "Ada Lee": "7.0",
+        "Ben Ito": "",
+        "Emma Sand": "6.0",
+    }
