@@ -337,6 +337,7 @@ class Gradebook:
             problem=row["problem"],
             fault=bool(row["fault"]),
             missing=row["missing"] == 1,
+            elsewhere=row["missing"] == 2,
             late=bool(row["late"]) or lateness is not None,
             attempt=max(row["gradings"], 1),
             adjustments=self.adjustments(row["name"]),

@@ -258,3 +258,40 @@ def test_a_new_roster_counts_in_a_run_that_grades_again(
         assert term.marks() == {"Ada": 8.0, "Ben": 5.0}
     said = capsys.readouterr().out
     assert said.count("extension changed") == 1
+
+
+SHEETS = {
+    "plain": "name,id,submitted_at\nAda,1,{Ada}\nBen,2,{Ben}\nCy,3,{Cy}\n",
+    "de": "ID,Vollständiger Name,Status,Bewertung,Bestwertung,Bewertung kann geändert werden,"
+    "Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),Feedback als Kommentar\n"
+    "Teilnehmer/in101,Ada,Zur Bewertung abgegeben,,10,Ja,{Ada},-,\n"
+    "Teilnehmer/in102,Ben,Zur Bewertung abgegeben,,10,Ja,{Ben},-,\n"
+    "Teilnehmer/in103,Cy,Keine Abgabe,,10,Ja,{Cy},-,\n",
+}
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_who_handed_in_by_the_roster_is_not_said_to_have_handed_in_nothing(
+    term: Term, capsys: pytest.CaptureFixture[str], sheet: str
+) -> None:
+    """The download is of a part of the class. Only who has no time handed in nothing."""
+    times = {"Ada": "2026-03-01T10:00Z", "Ben": "2026-03-01T11:00Z", "Cy": "-"}
+    roster = term.roster(SHEETS[sheet].format(**times))
+    folders = {
+        f"{name}_{number}_assignsubmission_file/tiny.py": points(8)
+        for name, number in (("Ada", 101), ("Ben", 102))
+    }
+    (ada, text), *_ = folders.items()
+    term.grade(term.download("part", {ada: text}), roster=roster)
+    said = capsys.readouterr().out
+    assert "handed in nothing: Cy\n" in said
+    assert "Ben: submitted, but not in this download" in said
+    if sheet == "de":
+        words = ("export", term.out, "--to", "moodle", "--template", roster, "--missing-as-zero")
+        term.run(*words, "--output", term.folder / "filled.csv")
+        filled = (term.folder / "filled.csv").read_text("utf-8").splitlines()
+        assert "abgegeben,8,10" in filled[1]
+        assert filled[2] == roster.read_text("utf-8").splitlines()[2]
+        assert "Keine Abgabe,0,10" in filled[3] and "nothing was handed in" in filled[3]
+    term.grade(term.download("all", folders), roster=roster)
+    assert term.marks() == {"Ada": 8.0, "Ben": 8.0, "Cy": None}
