@@ -145,6 +145,10 @@ def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> N
         said = "; ".join(filter(None, [counts, "late" if one.late else ""]))
         table.add_row(str(one.number), when or found, earned, said)
     console.print(table)
+    times = {one.handed_in for one in entry.attempts}
+    for again in {book.handed_in_again(one) for one in entry.attempts} - times - {None}:
+        when = time_text(again, book.zone())
+        console.print(f"handed in again, the same files: {when}. The first time counts")
     for one in entry.attempts if any(one.came_as for one in entry.attempts) else ():
         line = f"attempt {one.number} came as {one.came_as or '?'}"
         console.print(Text(clean(line)), soft_wrap=True)

@@ -181,13 +181,14 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
 
 
 def walk(term: Term, steps: str, said: dict[str, str]) -> None:
-    """Grade downloads: A, or B of a day later in which Ada's file is another one, with what a
-    roster says of her.
+    """Grade downloads: A, B of a day later in which Ada's file is another one, or C of another day
+    later, in which it is that of A, with what a roster says of her.
     """
     morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
     places = {
         "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
         "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
+        "C": term.download("c", {"Ada/tiny.py": points(9)}, morning + 2 * DAY),
     }
     for step in steps.split():
         place, _, roster = step.partition("+")
@@ -213,6 +214,29 @@ def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> No
         first, second = book.entry("Ada").attempts
     assert first.handed_in in (None, "2026-03-01T10:00:00+00:00")
     assert second.handed_in == "2026-03-02T10:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("steps", "mark"),
+    [
+        ("C+new", 4.5),
+        ("A+old C+new", 9.0),
+        ("C+new A+old", 9.0),
+        ("C+new A+old C+new", 9.0),
+        ("A+old C+new C+new A+old C+new", 9.0),
+        ("B+older A+old C+new A+old C+new", 9.0),
+        ("A+old B+new C+newest", 0.0),
+        ("A+old B C+newest A+old C+newest", 0.0),
+    ],
+)
+def test_the_same_file_again_keeps_its_first_time(term: Term, steps: str, mark: float) -> None:
+    """Whatever the order of downloads; but not if another one came between."""
+    said = {"old": f"{ON_TIME},", "new": f"{LATE},", "newest": "2026-03-03T10:00Z,"}
+    said |= {"older": "2026-03-01T09:00Z,"}
+    walk(term, steps, said)
+    assert term.marks() == {"Ada": mark}
+    again = "handed in again, the same files: 2026-03-02 10:00 UTC. The first time counts"
+    assert (again in term.run("show", term.out, "Ada")) is (mark == 9.0)
 
 
 def test_a_time_later_than_every_download_is_that_of_another_submission(term: Term) -> None:
