@@ -362,10 +362,6 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
             book.insert("gifts", row | gift)
     for table, number in entry.rows:
         if table == "submissions":
-            handed_in = {"missing": 0, "doubt": None}
-            missing = book.value("SELECT missing FROM submissions WHERE id = ?", number)
-            if missing in (1, 2) and book.attempts(number):
-                book.change("submissions", number, handed_in)
             book.settle(number)
         elif table == "attempts":
             book.settle_attempt(number)

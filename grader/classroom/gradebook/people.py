@@ -646,7 +646,7 @@ def keep_absent(
     ``doubts`` says whose submission may be somebody's. Of whom the roster has a time of hand-in,
     the submission is elsewhere.
     """
-    query = "SELECT name FROM submissions WHERE assignment = ? AND missing = 0"
+    query = "SELECT name FROM submissions WHERE assignment = ? AND attempt IS NOT NULL"
     submitted = {name for (name,) in book.db.execute(query, [book.assignment])}
     lines = entries_of(book)
     others = submitted - {one.name for one in handed}

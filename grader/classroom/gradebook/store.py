@@ -912,6 +912,7 @@ class Gradebook:
         submission = self._line(one)
         if seen:
             self._tell(one, run, seen.id)
+            self.settle(submission)  # what came as theirs may be another one's
             return seen.id
         ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
@@ -1075,7 +1076,10 @@ class Gradebook:
             self.settle(submission)
 
     def settle(self, submission: int) -> bool:
-        """Choose a submission's attempt that counts; return whether another one counts now."""
+        """Choose a submission's attempt that counts; return whether another one counts now.
+
+        Who has none has handed in nothing.
+        """
         attempts = self.attempts(submission)
         query = "SELECT students, attempt, missing FROM submissions WHERE id = ?"
         row = self.row(query, submission)
@@ -1087,9 +1091,13 @@ class Gradebook:
             return late.percent if late else 0.0
 
         chosen = counting(attempts, self.about("policy"), percent)
-        number = chosen.id if chosen and row["missing"] < 3 else None  # 3: nobody sees it
-        self.change("submissions", submission, {"attempt": number})
-        return bool(number != row["attempt"])
+        new: dict[str, object] = {"attempt": None}
+        if row["missing"] < 3:  # 3: nobody sees it
+            new = {"attempt": chosen and chosen.id, "missing": 0, "doubt": None}
+            if chosen is None:
+                new = {"attempt": None, "missing": max(row["missing"], 1)}
+        self.change("submissions", submission, new)
+        return bool(new["attempt"] != row["attempt"])
 
     def settle_all(self) -> None:
         """Choose the attempts that count again, by another policy or late rule. If other names of

@@ -106,3 +106,31 @@ def test_a_given_file_without_text_in_a_later_download_is_no_mark(term: Term) ->
     term.run("give", term.out, "Ben/notes.txt", "Ben", "--sandbox", "off")
     term.grade(term.download("b", {**paths, "Ben/notes.txt": "a\0"}, MONDAY + DAY))
     assert term.marks() == {"Ada": 3.0, "Ben": None}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [("give", "Ben/notes.txt", "Cy"), ("give", "Cy", "--undo")],
+        [("give", "Ben/notes.txt", "Cy"), ("give", "Ben/notes.txt", "Dee")],
+        [("rename", "Cy", "Ben", "--merge")],
+    ],
+)
+def test_who_has_nothing_any_more_handed_in_nothing(
+    term: Term, words: list[tuple[str, ...]]
+) -> None:
+    """Now and after later runs."""
+    paths = {"Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
+    if words[0][0] == "rename":
+        paths["Cy/tiny.py"] = points(3)
+    roster = term.roster("name,id\nBen,1\nCy,2\nDee,3\n")
+    place = term.download("a", paths)
+    term.grade(place, roster=roster)
+    for command, *rest in words:
+        sandbox = ["--sandbox", "off"] if command == "give" else []
+        term.run(command, term.out, *rest, *sandbox)
+    for _ in range(3):
+        with Gradebook.open(term.out) as book:
+            assert book.entry("Cy").missing
+        assert "handed in nothing" in term.run("show", term.out, "Cy")
+        term.grade(place, roster=roster)
