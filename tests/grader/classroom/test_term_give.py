@@ -134,3 +134,33 @@ def test_who_has_nothing_any_more_handed_in_nothing(
             assert book.entry("Cy").missing
         assert "handed in nothing" in term.run("show", term.out, "Cy")
         term.grade(place, roster=roster)
+
+
+@pytest.mark.parametrize(
+    ("later", "to_undo"),
+    [
+        (("swap", "Ada", "Ben"), ("swap", "Ben", "--undo")),
+        (("rename", "Ada", "Ben", "--merge"), ("rename", "Ben", "--undo")),
+        (("give", "Ben/notes.txt", "Cy"), ("give", "Cy", "--undo")),
+    ],
+)
+def test_what_was_given_is_taken_back_only_from_its_owner(
+    term: Term, later: tuple[str, ...], to_undo: tuple[str, ...]
+) -> None:
+    paths = {"Ada/x.txt": "", "Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
+    term.grade(term.download("a", paths), roster=term.roster("name,id\nAda,1\nBen,2\nCy,3\n"))
+    before = term.marks()
+
+    def run(command: str, *rest: str) -> None:
+        sandbox = ["--sandbox", "off"] if command == "give" else []
+        term.run(command, term.out, *rest, *sandbox)
+
+    run("give", "Ben/notes.txt", "Ada")
+    given = term.marks()
+    run(*later)
+    with pytest.raises(UsageError, match=r"was changed again.*Undo that first"):
+        run("give", "Ada", "--undo")
+    run(*to_undo)
+    assert term.marks() == given
+    run("give", "Ada", "--undo")
+    assert term.marks() == before
