@@ -128,7 +128,9 @@ def test_who_has_nothing_any_more_handed_in_nothing(
     term.grade(place, roster=roster)
     for command, *rest in words:
         sandbox = ["--sandbox", "off"] if command == "give" else []
-        term.run(command, term.out, *rest, *sandbox)
+        said = term.run(command, term.out, *rest, *sandbox)
+        if rest[0] == "Ben/notes.txt":
+            assert f"Ben/notes.txt given to {rest[1]}, whose mark is 9." in said
     for _ in range(3):
         with Gradebook.open(term.out) as book:
             assert book.entry("Cy").missing

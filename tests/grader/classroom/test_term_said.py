@@ -117,3 +117,10 @@ def test_a_lesson_that_is_left_out_later_is_said_to_be_not_handed_in(term: Term)
     term.grade(term.download("b", {"Ada/tiny.py": "NO_FILE = 1"}, MONDAY + DAY))
     said = " ".join(term.run("changes", term.out).split())
     assert "tiny.double passed → not handed in" in said
+
+
+def test_a_file_that_canvas_gets_no_feedback_for_is_named(term: Term) -> None:
+    paths = {"doeada_11_71_tiny.py": points(8), "leeben_12_72_tiny.rar": "Rar!"}
+    term.grade(term.download("c", paths))
+    said = term.run("feedback", term.out, "--to", "canvas")
+    assert "leeben: handed in leeben_12_72_tiny.rar. Such files are not returned" in said
