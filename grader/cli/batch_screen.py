@@ -26,7 +26,7 @@ from rich.progress import (
 from rich.text import Text
 
 from grader.classroom.batch import BatchPlan, BatchResult, lesson_of
-from grader.classroom.gradebook.entry import GradebookEntry, total_points
+from grader.classroom.gradebook.entry import GradebookEntry, not_graded, total_points
 from grader.classroom.gradebook.marks import MarkChange
 from grader.classroom.gradebook.people import Enrolled
 from grader.classroom.gradebook.roster import Roster
@@ -221,6 +221,7 @@ class Summary:
         """Print how many were graded, whom to look at, and the mean."""
         scores, most = [], 0.0
         problems, missing, unloaded, flagged, passed_over = [], [], [], [], []
+        unmarked = []
         for entry in self.book.entries():
             if entry.is_test:
                 continue
@@ -231,6 +232,7 @@ class Summary:
             if entry.problem or entry.grader_faults:
                 problems.append(problem_of(entry))
             missing += [called(entry)] * entry.missing
+            unmarked += [called(entry)] * any(not_graded(entry))
             unloaded += [called(entry)] * any(
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
@@ -242,6 +244,7 @@ class Summary:
                 passed_over += [f"{path} {reason}" for path, reason in files]
         done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
         self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
+        self.people("no mark, because of a file that was not graded", unmarked)
         listing(self.console, "not graded", problems)
         listing(self.console, "ignored", passed_over)
         self.people("handed in nothing", missing)
@@ -262,7 +265,8 @@ class Summary:
                 " assigned lessons with --lessons"
             )
         if gone := self.book.names() - handed:
-            self.people("in the gradebook, but not in this download (kept)", sorted(gone))
+            what = "so not graded again" if plan.regrade else "but in the gradebook (kept)"
+            self.people(f"not in this download, {what}", sorted(gone))
         if tally.faults:
             self.line(
                 f"{tally.faults} could not be graded because of the grader's own fault. They have"

@@ -12,6 +12,7 @@ import click
 
 from grader.classroom.batch import REVEALED
 from grader.classroom.gradebook import by_hand
+from grader.classroom.gradebook.entry import total_points
 from grader.classroom.gradebook.people import enrol
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
@@ -19,7 +20,8 @@ from grader.classroom.imports.entries import is_zip
 from grader.classroom.imports.gifts import files_meant, named_after
 from grader.classroom.imports.names import name_list
 from grader.cli.batch import BatchOptions, grade_class, remembered_course
-from grader.cli.gradebook import login_name, undo_change
+from grader.cli.batch_screen import mark_text
+from grader.cli.gradebook import login_name, say, to_undo, undo_change
 from grader.cli.options import PATH, course_option
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course
@@ -66,7 +68,11 @@ def give(
     named = remembered_course(BatchOptions(out, out, course_root=course_root))
     owner, options = give_file(named, out, file, person, lesson)
     wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, course_root=course_root, **options)
-    sys.exit(grade_class(named, wanted, only=owner))
+    code = grade_class(named, wanted, only=owner)
+    with Gradebook.open(out) as book:
+        mark = mark_text(total_points(book.entry(owner)))
+    say(f"{file} given to {owner}, whose mark is {mark}. {to_undo('give', out, owner)}")
+    sys.exit(code)
 
 
 def give_file(

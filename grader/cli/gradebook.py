@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -30,7 +31,7 @@ from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.messages import Settings
 from grader.core.sqlite import transaction
-from grader.core.text import clean, command, counted, now
+from grader.core.text import clean, command, counted, moment, now
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_catalogue, read_mistakes
 from grader.course.stubs import compose, without_markers
@@ -105,13 +106,21 @@ def list_adjustments(out: Path, name: str, *, before: GradebookEntry | None = No
     with Gradebook.open(out) as book:
         entry = book.entry(name) if before is not None else book.entry_of(name)
         undone, call = book.adjustments(entry.name, undone=True), book.call_of(entry)
+        zone = book.zone()
     console = make_console()
     if entry.adjustments or undone:
         table = plain_table("when", "who", "points", "lesson", "reason", "")
         for one in sorted((*entry.adjustments, *undone), key=lambda one: one.number):
             change, state = f"{one.points:+g}", "undone" if one in undone else ""
             reason = clean(one.reason)
-            table.add_row(one.made_at, clean(one.author), change, one.lesson or "", reason, state)
+            table.add_row(
+                time_text(one.made_at, zone),
+                clean(one.author),
+                change,
+                one.lesson or "",
+                reason,
+                state,
+            )
         console.print(table)
     else:
         console.print(f"{clean(entry.name)}: no adjustments")
@@ -610,6 +619,16 @@ def login_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # no name, as in some containers; since Python 3.13 an OSError
         return "unknown"
+
+
+def time_text(time: str | None, zone: str) -> str:
+    """Return a time for people, in the class's zone if it is known."""
+    if not time:
+        return ""
+    at = moment(time)
+    if zone:
+        return f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
+    return f"{at:%Y-%m-%d %H:%M} {at.tzname()}"
 
 
 def to_undo(deed: str, out: Path, name: str) -> str:

@@ -23,11 +23,11 @@ from grader.classroom.gradebook.marks import MarkChange, changes_since, history_
 from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
 from grader.classroom.gradebook.store import Gradebook, is_called, was_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
-from grader.cli.gradebook import login_name, say, to_undo, undo_change
+from grader.cli.gradebook import login_name, say, time_text, to_undo, undo_change
 from grader.cli.options import PATH
 from grader.core.errors import UsageError
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.text import as_utc, clean, command, counted, moment, moment_in
+from grader.core.text import as_utc, clean, command, counted, moment_in
 from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 
@@ -121,16 +121,6 @@ def late_text(entry: GradebookEntry) -> str:
     return str(entry.lateness) if entry.lateness else "late" if entry.late else ""
 
 
-def time_text(time: str | None, zone: str) -> str:
-    """Return a time for people, in the class's zone if it is known."""
-    if not time:
-        return ""
-    at = moment(time)
-    if zone:
-        return f"{at.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
-    return f"{at:%Y-%m-%d %H:%M} {at.tzname()}"
-
-
 def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> None:
     if not entry.attempts:
         return
@@ -145,6 +135,10 @@ def show_attempts(console: Console, book: Gradebook, entry: GradebookEntry) -> N
         said = "; ".join(filter(None, [counts, "late" if one.late else ""]))
         table.add_row(str(one.number), when or found, earned, said)
     console.print(table)
+    times = {one.handed_in for one in entry.attempts}
+    for again in {book.handed_in_again(one) for one in entry.attempts} - times - {None}:
+        when = time_text(again, book.zone())
+        console.print(f"handed in again, the same files: {when}. The first time counts")
     for one in entry.attempts if any(one.came_as for one in entry.attempts) else ():
         line = f"attempt {one.number} came as {one.came_as or '?'}"
         console.print(Text(clean(line)), soft_wrap=True)

@@ -124,6 +124,7 @@ class LmsMark:
     """An entry as numbers for another gradebook; None means that nothing may be written.
 
     ``reasons`` and ``remarks`` are what the functions yield. A ``test`` student's is nobody's mark.
+    What somebody handed in may be ``elsewhere``.
     """
 
     name: str
@@ -137,6 +138,7 @@ class LmsMark:
     bonus: float = 0.0
     came_as: str = ""
     test: bool = False
+    elsewhere: bool = False
 
     @property
     def nothing(self) -> bool:
@@ -177,6 +179,7 @@ def mark_of(
         entry.report.bonus if entry.report else 0.0,
         entry.came_as,
         entry.is_test,
+        entry.elsewhere,
     )
 
 

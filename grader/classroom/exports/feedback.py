@@ -137,6 +137,8 @@ def files_for_canvas(
             yield Piece(zipped(page_of(entry.name)), name)
         else:
             text = "not from a Canvas download, so Canvas has no file name to match it with"
+            if UPLOAD.fullmatch(name):
+                text = f"handed in {name}. Such files are not returned. Use --to folder"
             yield ExportNote(text, entry.label)
 
 

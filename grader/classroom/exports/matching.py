@@ -180,10 +180,14 @@ def zero_rows(matched: MatchedMarks, request: ExportRequest) -> set[int]:
 
     There are none if a submission may be theirs, or if they may be of another section.
     """
-    certain = not matched.strangers and not matched.doubtful and request.section is None
-    wanted = request.missing_as_zero and certain
+    wanted = request.missing_as_zero and is_certain(matched) and request.section is None
     absent = (one for one in matched.absent if not is_forgotten(one, request))
     return {person.row for person in absent} if wanted else set()
+
+
+def is_certain(matched: MatchedMarks) -> bool:
+    """Return whether no submission may be that of a person without one."""
+    return not matched.strangers and not matched.doubtful
 
 
 def is_forgotten(person: SheetPerson, request: ExportRequest) -> bool:
@@ -197,7 +201,7 @@ def absent_notes(matched: MatchedMarks, request: ExportRequest) -> Iterator[Expo
     for person in matched.absent:
         what = "forgotten" if is_forgotten(person, request) else "without a submission"
         yield ExportNote(f"in the sheet, but {what}", person.label)
-    if request.missing_as_zero and matched.absent and not zero_rows(matched, request):
+    if request.missing_as_zero and matched.absent and not is_certain(matched):
         yield ExportNote(
             "students without a submission were not given 0, because some submissions match no"
             " student in the sheet, or several"

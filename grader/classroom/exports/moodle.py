@@ -110,7 +110,9 @@ def export(
                 yield ExportNote(text, person.label, important=True)
         if mark and where.feedback is not None:
             by_hand = mark.nothing and total is None and sheet.value(person.row, where.grade)
-            comment = "" if by_hand else feedback(mark, columns, worth / full if full else 1.0)
+            unknown = mark.elsewhere and total is None
+            scale = worth / full if full else 1.0
+            comment = "" if by_hand or unknown else feedback(mark, columns, scale)
             put_comment(sheet, person.row, where.feedback, comment)
         elif mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)

@@ -130,7 +130,7 @@ def term_table(
     names = [assignment.name for assignment in assignments]
     counts = ["missing", "not graded", "total", "of"]
     yield codecs.BOM_UTF8 + row(["name", *kinds, "section", *names, *counts])
-    of = sum(assignment.weight for assignment in assignments)
+    of = round(sum(assignment.weight for assignment in assignments), 4)
     for person in people:
         pending = [name for name in names if name in person.not_graded]
         missing = [name for name in names if name not in {*person.marks, *pending}]

@@ -240,14 +240,21 @@ def give(book: Gradebook, entry: str, lesson: str, owner: str, author: str) -> N
 
 def take_back(deed: Deed, owner: int, entry: str) -> None:
     """Take the attempts with a file from the submission to which it was given."""
-    rows = deed.book.db.execute(
-        "SELECT id FROM attempts WHERE submission = ? AND void = 0 AND EXISTS (SELECT 1 FROM"
-        " json_each(gifts) WHERE value = ?)",
-        [owner, entry],
-    ).fetchall()
-    for (attempt,) in rows:
-        deed.change("attempts", attempt, {"void": 1})
+    for attempt in attempts_with(deed.book, entry):
+        query = "SELECT 1 FROM attempts WHERE id = ? AND submission = ? AND void = 0"
+        if deed.book.value(query, attempt, owner):
+            deed.change("attempts", attempt, {"void": 1})
     deed.book.settle(owner)
+
+
+def attempts_with(book: Gradebook, entry: str) -> list[int]:
+    """Return the attempts of an assignment in which there is a file that was given to them."""
+    rows = book.db.execute(
+        "SELECT t.id FROM attempts t JOIN submissions s ON s.id = t.submission WHERE s.assignment ="
+        " ? AND EXISTS (SELECT 1 FROM json_each(t.gifts) WHERE value = ?)",
+        [book.assignment, entry],
+    )
+    return [attempt for (attempt,) in rows.fetchall()]
 
 
 def gifts(book: Gradebook) -> list[Gift]:
@@ -302,10 +309,13 @@ def undo(book: Gradebook, name: str, action: str) -> TrailEntry:
         others = f". What can be undone: {name_list(done)}" if done else ""
         raise UsageError(f"There is no grade {action} of {name} to undo{others}")
     entry = entries[-1]
+    rows = entry.rows
+    if action == "give":
+        rows |= {("attempts", attempt) for attempt in attempts_with(book, entry.detail["entry"])}
     later = [
         one
         for one in trail(book)
-        if one.number > entry.number and not one.undone and one.rows & entry.rows
+        if one.number > entry.number and not one.undone and one.rows & rows
     ]
     if later:
         raise UsageError(
@@ -368,10 +378,6 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
     settle_people(book)
     for table, number in entry.rows:
         if table == "submissions":
-            handed_in = {"missing": 0, "doubt": None}
-            missing = book.value("SELECT missing FROM submissions WHERE id = ?", number)
-            if missing in (1, 2) and book.attempts(number):
-                book.change("submissions", number, handed_in)
             book.settle(number)
         elif table == "attempts":
             book.settle_attempt(number)

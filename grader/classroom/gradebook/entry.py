@@ -29,10 +29,11 @@ class GradebookEntry:
     """One entry of the gradebook.
 
     ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
-    grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
-    the time in UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the
-    name of its folder or file in the download, ``handed_in_as`` the one under which its students
-    handed in, which is another after an exchange; ``history`` has what each attempt earned.
+    grader fault), or if a student on the roster handed nothing in (``missing``), or something that
+    may be another submission or is in no download (``elsewhere``). ``handed_in`` is the time in
+    UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the name of its
+    folder or file in the download, ``handed_in_as`` the one under which its students handed in,
+    which is another after an exchange; ``history`` has what each attempt earned.
     ``attempt`` says how many gradings there were up to this report; of ``attempts``, number
     ``counts`` counts (0: none). ``wrong_file`` says what is wrong with the files of the newest
     attempt, if an earlier one counts because it is better.
@@ -44,6 +45,7 @@ class GradebookEntry:
     problem: str | None = None
     fault: bool = False
     missing: bool = False
+    elsewhere: bool = False
     late: bool = False
     attempt: int = 1
     adjustments: tuple[Adjustment, ...] = ()

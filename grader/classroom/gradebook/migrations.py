@@ -380,6 +380,10 @@ STEPS = (
     ALTER TABLE gradings ADD COLUMN near_names INTEGER; -- whether such names were accepted; NULL
                                              -- is not known
     """,
+    """
+    ALTER TABLE times_told ADD COLUMN run INTEGER REFERENCES runs (id); -- in which that was said;
+                                             -- NULL is not known
+    """,
 )
 
 

@@ -738,9 +738,10 @@ def keep_absent(
     """Give everybody on the roster a line of their own who is in no submission, and hide the lines
     of people who were such before.
 
-    ``doubts`` says whose submission may be somebody's.
+    ``doubts`` says whose submission may be somebody's. Of whom the roster has a time of hand-in,
+    the submission is elsewhere.
     """
-    query = "SELECT name FROM submissions WHERE assignment = ? AND missing = 0"
+    query = "SELECT name FROM submissions WHERE assignment = ? AND attempt IS NOT NULL"
     submitted = {name for (name,) in book.db.execute(query, [book.assignment])}
     lines = entries_of(book)
     others = submitted - {one.name for one in handed}
@@ -765,12 +766,13 @@ def keep_absent(
         assert person is not None
         name = there.get(frozenset({person})) or free_name(one.name, one.ids.values(), taken)
         taken.add(name)
+        doubt = doubts.get(person, ELSEWHERE if "handed_in" in one.details else None)
         row = {
             "assignment": book.assignment,
             "name": name,
             "students": students_as_json((one,)),
-            "missing": 2 if person in doubts else 1,
-            "doubt": doubts.get(person),
+            "missing": 2 if doubt else 1,
+            "doubt": doubt,
         }
         again = (
             "ON CONFLICT DO UPDATE SET students = excluded.students, missing = excluded.missing,"
@@ -781,6 +783,10 @@ def keep_absent(
         if book.attempts(line):  # what they handed in before they were in a team
             book.change("submissions", line, {"missing": 0, "doubt": None})
             book.settle(line)
+
+
+ELSEWHERE = "submitted, but not in this download"
+"""What is said of people who handed in by the roster, and of whom nothing has come."""
 
 
 def free_name(called: str, ids: Iterable[str], taken: Iterable[str]) -> str:

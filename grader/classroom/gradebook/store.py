@@ -337,6 +337,7 @@ class Gradebook:
             problem=row["problem"],
             fault=bool(row["fault"]),
             missing=row["missing"] == 1,
+            elsewhere=row["missing"] == 2,
             late=bool(row["late"]) or lateness is not None,
             attempt=max(row["gradings"], 1),
             adjustments=self.adjustments(row["name"]),
@@ -407,6 +408,16 @@ class Gradebook:
                 enumerate(rows, 1)
             )
         )
+
+    def handed_in_again(self, attempt: Attempt) -> str | None:
+        """Return the last time at which the same files came again in another download."""
+        query = (
+            "SELECT max(o.told) FROM times_told o JOIN runs r ON r.id = o.run JOIN times_told f ON"
+            " f.attempt = o.attempt JOIN runs q ON q.id = f.run WHERE o.attempt = ? AND f.told = ?"
+            " AND o.told > f.told AND r.newest != q.newest"
+        )
+        found: str | None = self.value(query, attempt.id, attempt.handed_in)
+        return found
 
     def lateness(
         self, students: tuple[StudentIdentity, ...], handed_in: str | None
@@ -660,7 +671,8 @@ class Gradebook:
             self.db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
             self.db.execute(
                 "DELETE FROM runs WHERE id = ? AND id NOT IN (SELECT run FROM gradings) AND NOT"
-                " EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)",
+                " EXISTS (SELECT 1 FROM attempts WHERE run = runs.id) AND NOT EXISTS (SELECT 1 FROM"
+                " times_told WHERE run = runs.id)",
                 [run],
             )
 
@@ -899,7 +911,8 @@ class Gradebook:
         """
         submission = self._line(one)
         if seen:
-            self._tell(one, seen.id)
+            self._tell(one, run, seen.id)
+            self.settle(submission)  # what came as theirs may be another one's
             return seen.id
         ours = "came_under = ? AND digest = '' AND fault = 1"  # a fault in reading is no attempt
         if self.value(f"SELECT 1 FROM attempts WHERE {ours}", submission):
@@ -920,10 +933,10 @@ class Gradebook:
             late = int(one.late or before["late"])
             inherited = {name: before[name] for name in ("handed_in", "on_roster")}
             self.change("attempts", attempt, {"late": late, **inherited})
-        self._tell(one, attempt)
+        self._tell(one, run, attempt)
         return attempt
 
-    def _tell(self, one: Submission, attempt: int) -> None:
+    def _tell(self, one: Submission, run: int, attempt: int) -> None:
         """Store what a download says of an attempt, and what the roster says with it."""
         new = {
             **({"came_as": one.came_as} if one.came_as else {}),
@@ -935,7 +948,7 @@ class Gradebook:
         told = time_on_roster(one.students)
         query = "SELECT told FROM times_told WHERE attempt = ? ORDER BY id DESC LIMIT 1"
         if told and told != self.value(query, attempt):
-            self.insert("times_told", {"attempt": attempt, "told": told})
+            self.insert("times_told", {"attempt": attempt, "told": told, "run": run})
             self._set_times(self.value("SELECT came_under FROM attempts WHERE id = ?", attempt))
 
     def _set_times(self, came_under: int) -> None:
@@ -944,8 +957,10 @@ class Gradebook:
         A roster has the time of a person's newest attempt, but it may be older or newer than the
         download with which it was given. So a time belongs to the first download of those with
         which it was told, unless all files in it are older; then to the first one with a file that
-        is not. If a download gets several times, it has the one that was told last, but none that
-        is later than all files of every download if there is another one.
+        is not. None is later than all files of every download if there is another one.
+
+        The same files may get several times. With one download, the last of them is right. With
+        several, they were handed in again, and the first time counts, unless others came between.
         """
         query = (
             "SELECT t.*, r.newest FROM attempts t LEFT JOIN runs r ON r.id = t.run WHERE"
@@ -955,21 +970,28 @@ class Gradebook:
         first_run = {row["id"]: [row, *self._other_readings(row)][-1]["run"] for row in attempts}
         newest = {row["run"]: row["newest"] or math.inf for row in attempts}
         query = (
-            "SELECT o.attempt, o.told FROM times_told o JOIN attempts t ON t.id = o.attempt WHERE"
-            " t.came_under = ? AND t.void = 0 ORDER BY o.id"
+            "SELECT o.attempt, o.told, r.newest FROM times_told o JOIN attempts t ON t.id ="
+            " o.attempt LEFT JOIN runs r ON r.id = o.run WHERE t.came_under = ? AND t.void = 0"
+            " ORDER BY o.id"
         )
         told_with: dict[str, set[int]] = {}
-        for attempt, told in self.db.execute(query, [came_under]).fetchall():
+        told_rows = self.db.execute(query, [came_under]).fetchall()
+        for attempt, told, _ in told_rows:
             told_with[told] = told_with.pop(told, set()) | {first_run[attempt]}
-        belongs: dict[int, str] = {}
+        fitting: dict[str, int] = {}
+        unfit: dict[int, str] = {}
         for told, runs in told_with.items():
             began = moment(told).timestamp() - ZIP_SECONDS
             among = [run for run in newest if run in runs]
-            fitting = [run for run in (*among, *newest) if newest[run] >= began]
-            if fitting:
-                belongs[fitting[0]] = told
+            if run := next((run for run in (*among, *newest) if newest[run] >= began), None):
+                fitting[told] = run
             else:  # of a submission that was in no download, unless nothing else is known
-                belongs.setdefault(among[-1], told)
+                unfit.setdefault(among[-1], told)
+        times: dict[int, dict[float | None, str]] = {}
+        for _, told, download in told_rows:
+            if told in fitting:
+                times.setdefault(fitting[told], {})[download] = told
+        belongs = unfit | {run: first_time(run, times[run], newest) for run in times}
         for row in attempts:
             time = belongs.get(first_run[row["id"]])
             if time or row["on_roster"] in told_with:
@@ -1054,7 +1076,10 @@ class Gradebook:
             self.settle(submission)
 
     def settle(self, submission: int) -> bool:
-        """Choose a submission's attempt that counts; return whether another one counts now."""
+        """Choose a submission's attempt that counts; return whether another one counts now.
+
+        Who has none has handed in nothing.
+        """
         attempts = self.attempts(submission)
         query = "SELECT students, attempt, missing FROM submissions WHERE id = ?"
         row = self.row(query, submission)
@@ -1066,9 +1091,13 @@ class Gradebook:
             return late.percent if late else 0.0
 
         chosen = counting(attempts, self.about("policy"), percent)
-        number = chosen.id if chosen and row["missing"] < 3 else None  # 3: nobody sees it
-        self.change("submissions", submission, {"attempt": number})
-        return bool(number != row["attempt"])
+        new: dict[str, object] = {"attempt": None}
+        if row["missing"] < 3:  # 3: nobody sees it
+            new = {"attempt": chosen and chosen.id, "missing": 0, "doubt": None}
+            if chosen is None:
+                new = {"attempt": None, "missing": max(row["missing"], 1)}
+        self.change("submissions", submission, new)
+        return bool(new["attempt"] != row["attempt"])
 
     def settle_all(self) -> None:
         """Choose the attempts that count again, by another policy or late rule. If other names of
@@ -1160,6 +1189,16 @@ class Gradebook:
                     f"{name} has no comment {number}. To list the comments:"
                     f" {command('comment', self.folder, self.call_of(self.entry(name)))}"
                 )
+
+
+def first_time(run: int, times: Mapping[float | None, str], newest: Mapping[int, float]) -> str:
+    """Return the first of the times of the files of a run, by the newest file of the download with
+    which each was told; but one after that of other files before them, by ``newest`` of each run.
+    """
+    others = [other for other in newest.values() if other < newest[run]]
+    since = max(others, default=-math.inf)
+    again = [told for download, told in times.items() if download is None or download > since]
+    return min(again or times.values())
 
 
 def only_line(lines: Mapping[str, tuple[StudentIdentity, ...]], called: str) -> str | None:

@@ -173,6 +173,12 @@ def test_a_terms_total_counts_what_is_missing_as_zero_but_never_what_is_not_grad
     assert list(line.values())[2:] == cells
 
 
+def test_equal_weights_add_up_to_100() -> None:
+    weeks = [TermAssignment(f"Week {number}", 10.0, 100.0 / 7) for number in range(7)]
+    text = b"".join(term_table([TermPerson("Ada", {}, "", {})], weeks)).decode("utf-8-sig")
+    assert text.splitlines()[1].endswith(",7,0,0.0,100.0")
+
+
 # --------------------------------------------------------------------------------------------- json
 
 

@@ -334,4 +334,5 @@ def test_steps_that_were_released_are_never_edited() -> None:
         "084004d7dd67",
         "b25d392eb606",
         "9a91a031b930",
+        "8c0c14215abf",
     ]

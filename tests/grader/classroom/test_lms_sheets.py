@@ -189,6 +189,13 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(can
     assert any(note.startswith("students without a submission were not given 0") for note in notes)
 
 
+def test_who_is_forgotten_is_no_reason_to_say_that_a_zero_was_not_given(canvas: Fill) -> None:
+    text, notes = canvas(CANVAS, (MISSING,), forgotten=tuple(marks(CANVAS)), **ZERO)
+    assert marks(text) == marks(CANVAS) | {"Fay": "0,0,,"}
+    assert "Dan: in the sheet, but forgotten" in notes
+    assert not any(note.startswith("students without a submission") for note in notes)
+
+
 def test_canvas_notes_who_has_no_submission_and_what_the_number_does_not_show(canvas: Fill) -> None:
     _, notes = canvas(CANVAS, (FAULTY, BOB))
     assert "Doe, Alice: in the sheet, but without a submission" in notes

@@ -106,3 +106,63 @@ def test_a_given_file_without_text_in_a_later_download_is_no_mark(term: Term) ->
     term.run("give", term.out, "Ben/notes.txt", "Ben", "--sandbox", "off")
     term.grade(term.download("b", {**paths, "Ben/notes.txt": "a\0"}, MONDAY + DAY))
     assert term.marks() == {"Ada": 3.0, "Ben": None}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [("give", "Ben/notes.txt", "Cy"), ("give", "Cy", "--undo")],
+        [("give", "Ben/notes.txt", "Cy"), ("give", "Ben/notes.txt", "Dee")],
+        [("rename", "Cy", "Ben", "--merge")],
+    ],
+)
+def test_who_has_nothing_any_more_handed_in_nothing(
+    term: Term, words: list[tuple[str, ...]]
+) -> None:
+    """Now and after later runs."""
+    paths = {"Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
+    if words[0][0] == "rename":
+        paths["Cy/tiny.py"] = points(3)
+    roster = term.roster("name,id\nBen,1\nCy,2\nDee,3\n")
+    place = term.download("a", paths)
+    term.grade(place, roster=roster)
+    for command, *rest in words:
+        sandbox = ["--sandbox", "off"] if command == "give" else []
+        said = term.run(command, term.out, *rest, *sandbox)
+        if rest[0] == "Ben/notes.txt":
+            assert f"Ben/notes.txt given to {rest[1]}, whose mark is 9." in said
+    for _ in range(3):
+        with Gradebook.open(term.out) as book:
+            assert book.entry("Cy").missing
+        assert "handed in nothing" in term.run("show", term.out, "Cy")
+        term.grade(place, roster=roster)
+
+
+@pytest.mark.parametrize(
+    ("later", "to_undo"),
+    [
+        (("swap", "Ada", "Ben"), ("swap", "Ben", "--undo")),
+        (("rename", "Ada", "Ben", "--merge"), ("rename", "Ben", "--undo")),
+        (("give", "Ben/notes.txt", "Cy"), ("give", "Cy", "--undo")),
+    ],
+)
+def test_what_was_given_is_taken_back_only_from_its_owner(
+    term: Term, later: tuple[str, ...], to_undo: tuple[str, ...]
+) -> None:
+    paths = {"Ada/x.txt": "", "Ben/tiny.py": points(5), "Ben/notes.txt": points(9)}
+    term.grade(term.download("a", paths), roster=term.roster("name,id\nAda,1\nBen,2\nCy,3\n"))
+    before = term.marks()
+
+    def run(command: str, *rest: str) -> None:
+        sandbox = ["--sandbox", "off"] if command == "give" else []
+        term.run(command, term.out, *rest, *sandbox)
+
+    run("give", "Ben/notes.txt", "Ada")
+    given = term.marks()
+    run(*later)
+    with pytest.raises(UsageError, match=r"was changed again.*Undo that first"):
+        run("give", "Ada", "--undo")
+    run(*to_undo)
+    assert term.marks() == given
+    run("give", "Ada", "--undo")
+    assert term.marks() == before

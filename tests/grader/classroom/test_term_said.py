@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from factories.gradebook import make_report
@@ -12,6 +13,7 @@ from factories.gradebook import make_report
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.errors import UsageError
 from grader.core.report import LessonResult, LessonStatus, Report
+from grader.core.text import moment
 from grader.course.course import Course
 
 from .test_term import DAY, MONDAY, NoHost, Term, moodle, points, recorded
@@ -117,3 +119,27 @@ def test_a_lesson_that_is_left_out_later_is_said_to_be_not_handed_in(term: Term)
     term.grade(term.download("b", {"Ada/tiny.py": "NO_FILE = 1"}, MONDAY + DAY))
     said = " ".join(term.run("changes", term.out).split())
     assert "tiny.double passed → not handed in" in said
+
+
+def test_a_file_that_canvas_gets_no_feedback_for_is_named(term: Term) -> None:
+    paths = {"doeada_11_71_tiny.py": points(8), "leeben_12_72_tiny.rar": "Rar!"}
+    term.grade(term.download("c", paths))
+    said = term.run("feedback", term.out, "--to", "canvas")
+    assert "leeben: handed in leeben_12_72_tiny.rar. Such files are not returned" in said
+
+
+def test_a_run_says_whose_mark_is_open_and_who_was_not_graded_again(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(9)}
+    whole = term.download("a", {**paths, "Cy/tiny (1).py": points(1)})
+    term.grade(whole, zone="Asia/Seoul")
+    assert "no mark, because of a file that was not graded: Cy\n" in capsys.readouterr().out
+    term.run("adjust", term.out, "Ada", "--points", 1, "--reason", "oral")
+    with Gradebook.open(term.out) as book:
+        made = moment(book.entry("Ada").adjustments[0].made_at)
+    assert f"{made.astimezone(ZoneInfo('Asia/Seoul')):%Y-%m-%d %H:%M}" in term.run(
+        "adjust", term.out, "Ada"
+    )
+    term.grade(term.download("b", {"Ben/tiny.py": points(9)}), regrade=True)
+    assert "not in this download, so not graded again: Ada, Cy\n" in capsys.readouterr().out

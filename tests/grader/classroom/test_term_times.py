@@ -181,13 +181,14 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
 
 
 def walk(term: Term, steps: str, said: dict[str, str]) -> None:
-    """Grade downloads: A, or B of a day later in which Ada's file is another one, with what a
-    roster says of her.
+    """Grade downloads: A, B of a day later in which Ada's file is another one, or C of another day
+    later, in which it is that of A, with what a roster says of her.
     """
     morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
     places = {
         "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
         "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
+        "C": term.download("c", {"Ada/tiny.py": points(9)}, morning + 2 * DAY),
     }
     for step in steps.split():
         place, _, roster = step.partition("+")
@@ -213,6 +214,29 @@ def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> No
         first, second = book.entry("Ada").attempts
     assert first.handed_in in (None, "2026-03-01T10:00:00+00:00")
     assert second.handed_in == "2026-03-02T10:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("steps", "mark"),
+    [
+        ("C+new", 4.5),
+        ("A+old C+new", 9.0),
+        ("C+new A+old", 9.0),
+        ("C+new A+old C+new", 9.0),
+        ("A+old C+new C+new A+old C+new", 9.0),
+        ("B+older A+old C+new A+old C+new", 9.0),
+        ("A+old B+new C+newest", 0.0),
+        ("A+old B C+newest A+old C+newest", 0.0),
+    ],
+)
+def test_the_same_file_again_keeps_its_first_time(term: Term, steps: str, mark: float) -> None:
+    """Whatever the order of downloads; but not if another one came between."""
+    said = {"old": f"{ON_TIME},", "new": f"{LATE},", "newest": "2026-03-03T10:00Z,"}
+    said |= {"older": "2026-03-01T09:00Z,"}
+    walk(term, steps, said)
+    assert term.marks() == {"Ada": mark}
+    again = "handed in again, the same files: 2026-03-02 10:00 UTC. The first time counts"
+    assert (again in term.run("show", term.out, "Ada")) is (mark == 9.0)
 
 
 def test_a_time_later_than_every_download_is_that_of_another_submission(term: Term) -> None:
@@ -258,3 +282,40 @@ def test_a_new_roster_counts_in_a_run_that_grades_again(
         assert term.marks() == {"Ada": 8.0, "Ben": 5.0}
     said = capsys.readouterr().out
     assert said.count("extension changed") == 1
+
+
+SHEETS = {
+    "plain": "name,id,submitted_at\nAda,1,{Ada}\nBen,2,{Ben}\nCy,3,{Cy}\n",
+    "de": "ID,Vollständiger Name,Status,Bewertung,Bestwertung,Bewertung kann geändert werden,"
+    "Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),Feedback als Kommentar\n"
+    "Teilnehmer/in101,Ada,Zur Bewertung abgegeben,,10,Ja,{Ada},-,\n"
+    "Teilnehmer/in102,Ben,Zur Bewertung abgegeben,,10,Ja,{Ben},-,\n"
+    "Teilnehmer/in103,Cy,Keine Abgabe,,10,Ja,{Cy},-,\n",
+}
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_who_handed_in_by_the_roster_is_not_said_to_have_handed_in_nothing(
+    term: Term, capsys: pytest.CaptureFixture[str], sheet: str
+) -> None:
+    """The download is of a part of the class. Only who has no time handed in nothing."""
+    times = {"Ada": "2026-03-01T10:00Z", "Ben": "2026-03-01T11:00Z", "Cy": "-"}
+    roster = term.roster(SHEETS[sheet].format(**times))
+    folders = {
+        f"{name}_{number}_assignsubmission_file/tiny.py": points(8)
+        for name, number in (("Ada", 101), ("Ben", 102))
+    }
+    (ada, text), *_ = folders.items()
+    term.grade(term.download("part", {ada: text}), roster=roster)
+    said = capsys.readouterr().out
+    assert "handed in nothing: Cy\n" in said
+    assert "Ben: submitted, but not in this download" in said
+    if sheet == "de":
+        words = ("export", term.out, "--to", "moodle", "--template", roster, "--missing-as-zero")
+        term.run(*words, "--output", term.folder / "filled.csv")
+        filled = (term.folder / "filled.csv").read_text("utf-8").splitlines()
+        assert "abgegeben,8,10" in filled[1]
+        assert filled[2] == roster.read_text("utf-8").splitlines()[2]
+        assert "Keine Abgabe,0,10" in filled[3] and "nothing was handed in" in filled[3]
+    term.grade(term.download("all", folders), roster=roster)
+    assert term.marks() == {"Ada": 8.0, "Ben": 8.0, "Cy": None}
