@@ -99,14 +99,15 @@ SLIPS = [
     Slip(
         "custom_sigmoid", "ctx.save_for_backward(y)", "ctx.save_for_backward(x)",
         "gradient_uses_the_incoming_gradient",
-        says="Check what you saved and what backward uses. the gradient",  # the numbers of this call
+        says="Check what you saved and what backward uses. the gradient",  # numbers of this call
     ),
     Slip(
         "tensor_state", "t.grad.clone()", "float(t.grad)", "the_states_of_c4",
         says="Your result['grad'] is of type float",
     ),
     Slip(
-        "vector_backward", "return z, dz_dx", "return z.item(), dz_dx", "broadcast_dot",
+        "vector_backward", "return z, dz_dx", "return z.item(), dz_dx",
+        "the_value_and_two_gradients",
         says="Your result[0] is of type float",
     ),
     Slip(
