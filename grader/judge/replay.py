@@ -265,7 +265,7 @@ class ScriptWriter:
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
         else:
-            got = self._entries(actual) if actual and isinstance(actual, dict) else None
+            got = self._entries(actual) if isinstance(actual, dict) and actual else None
             if got is None:
                 step, path = wrong_step(self.steps, self.students, self.origin, actual)
                 self._require(step)
