@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import StudentCodeError, WorkerLost
-from grader.core.i18n import Catalogue, phrase
+from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import DEFINING, Source
@@ -226,7 +226,7 @@ def common_wrong_type(failure: Failure, student: Student) -> Facts | None:
     return {"type": type(actual).__name__, "wanted": type(expected).__name__, "what": what}
 
 
-def where_in_result(failure: Failure, student: Student) -> str:
+def where_in_result(failure: Failure, student: Student) -> Phrase:
     """Return which part of the result a failure is about: an entry, an element, or all of it."""
     function = definition(failure, failure.reference)
     returns = function.returns if isinstance(function, ast.FunctionDef) else None

@@ -158,8 +158,8 @@ def missing_name(error: MissingName, source: Source) -> CheckVerdict:
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
         found = source.definitions.get(near[0])
-        line = found.lineno if found else None
-        return CheckVerdict(Outcome.FAILED, MISSPELT, facts | {"near": near[0]}, line=line)
+        place = found.lineno if found else None
+        return CheckVerdict(Outcome.FAILED, MISSPELT, facts | {"near": near[0]}, line=place)
     return CheckVerdict(
         Outcome.FAILED, "{file} does not define {name}; it defines {present}", facts
     )

@@ -242,8 +242,8 @@ def donated_edits(
         key = "".join(ast.dump(theirs) for _, theirs in pairs)
         if pairs and key not in found:
             alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
-            for mine, theirs in alike:
-                yield from _of_operations(mine, theirs, ranges)
+            for own, other in alike:
+                yield from _of_operations(own, other, ranges)
             found[key] = _differences(alike)
             short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
             if any(one is not None for pair in short for one in pair):

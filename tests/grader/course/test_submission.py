@@ -171,8 +171,8 @@ def test_two_equally_deep_are_a_problem_that_names_both(
     assert problem(found["tiny"]) == (
         "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one of them"
     )
-    files |= {"c/tiny.py": "4"}
-    found = read_submission(write(tmp_path / "class.zip", files), LESSONS)
+    more: Files = {**files, "c/tiny.py": "4"}
+    found = read_submission(write(tmp_path / "class.zip", more), LESSONS)
     assert problem(found["tiny"]).endswith("To grade a whole class, use grade batch")
     assert found["small"].text == "fine\n"
 
