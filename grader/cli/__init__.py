@@ -88,6 +88,7 @@ MISTYPED = (
 )
 
 
+NO_COMMAND = "There is no command {word}. All commands: grade --help"
 COMES_FIRST = "{name} is a command, so it comes first: {command}"
 WORDS = "grader.words"
 """The key under which a context keeps what was typed after ``grade``."""
@@ -132,7 +133,10 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         """
         ctx.meta[WORDS] = tuple(args)
         if args[:1] == ["help"]:
-            args = [*args[1:2], "--help"]
+            word = next(iter(args[1:]), "--help")
+            if not word.startswith("-") and word not in (*COMMANDS, "help"):
+                raise UsageError(words_for(ctx)(NO_COMMAND, word=repr(word)))
+            args = [*args[1:2], "--help"] if word in COMMANDS else ["--help"]
         if ctx.resilient_parsing and not args:
             return click.Group.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)

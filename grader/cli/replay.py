@@ -354,6 +354,10 @@ def judge_again(course: Course, request: ReplayRequest) -> ExitCode:
         show_choice(make_console(), what, request, wrong)
         return ExitCode.NOT_FULL_MARKS
     shown = checks_to_show(what, judged.result)
+    if what.check is None and judged.result.status is LessonStatus.PASSED:
+        message = what.tr("{lesson}: nothing is wrong", lesson=what.lesson.id)
+        make_console().print(message, markup=False)
+        return ExitCode.OK
     show_whole(make_console(), judged.result, shown, seed=what.settings.seed, tr=what.tr)
     for check in shown:
         if check.outcome is Outcome.GRADER_ERROR:

@@ -362,7 +362,11 @@ def record(
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
-    digests = {lesson: digest({lesson: file}) for lesson, file in files.items()}
+    digests = {
+        lesson: digest({lesson: file})
+        for lesson, file in files.items()
+        if not (file.problem and file.others)  # of two files for one lesson, none was read
+    }
 
     def graded(progress: Progress) -> Progress:
         for result in report.lessons:

@@ -10,6 +10,7 @@ one place in the code that has the measured effect. Without evidence, it names n
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import math
 import re
@@ -22,8 +23,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from grader.core.errors import StudentCodeError
-from grader.core.i18n import Catalogue, phrase
+from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import DEFINING, Source
@@ -34,7 +35,7 @@ from grader.judge.exception_verdicts import WROTE, Facts
 from grader.judge.figures import copies_of
 from grader.judge.python_errors import is_inside, positional, signature
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import LastCall
+from grader.judge.remote.proxies import LastCall, fetch
 from grader.judge.remote.session import Student
 from grader.judge.writes import SHARING, SOMETIMES, assigned_names, writes_of
 from grader.worker.wire.values import Opaque
@@ -221,7 +222,31 @@ def common_wrong_type(failure: Failure, student: Student) -> Facts | None:
         return None
     if not close(bare_numbers(actual), bare_numbers(expected)):
         return None
-    return {"type": type(actual).__name__, "wanted": type(expected).__name__}
+    what = where_in_result(failure, student)
+    return {"type": type(actual).__name__, "wanted": type(expected).__name__, "what": what}
+
+
+def where_in_result(failure: Failure, student: Student) -> Phrase:
+    """Return which part of the result a failure is about: an entry, an element, or all of it."""
+    function = definition(failure, failure.reference)
+    returns = function.returns if isinstance(function, ast.FunctionDef) else None
+    promised = ast.unparse(returns).partition("[")[0] if returns else ""
+    if promised not in ("dict", "tuple", "list") or isinstance(
+        failure.expected, dict | list | tuple
+    ):
+        return phrase("Your result")
+    call, result = failure.call, None
+    with contextlib.suppress(StudentCodeError, WorkerLost), student.writing_allowed():
+        if call and call.path == failure.about:
+            called = attrgetter(call.path)(student)
+            result = fetch(called(*copies_of(call.args), **call.kwargs))
+    parts = result.items() if isinstance(result, dict) else enumerate(result or ())
+    places = [place for place, part in parts if type(part) is type(failure.actual)]
+    if result is None and promised == "dict" and isinstance(key := failure.facts.get("key"), str):
+        places = [key]
+    if len(places) != 1:
+        return phrase("A part of your result")
+    return phrase("Your result[{place}]", place=repr(places[0]))
 
 
 def common_pair_returned(failure: Failure, student: Student) -> Facts | None:

@@ -157,7 +157,9 @@ def missing_name(error: MissingName, source: Source) -> CheckVerdict:
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
-        return CheckVerdict(Outcome.FAILED, MISSPELT, facts | {"near": near[0]})
+        found = source.definitions.get(near[0])
+        place = found.lineno if found else None
+        return CheckVerdict(Outcome.FAILED, MISSPELT, facts | {"near": near[0]}, line=place)
     return CheckVerdict(
         Outcome.FAILED, "{file} does not define {name}; it defines {present}", facts
     )

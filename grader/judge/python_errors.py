@@ -32,6 +32,7 @@ IN_TORCH = (
     r"module 'torch' has no attribute '(?P<name>\w+)'",
     r"cannot import name '(?P<name>\w+)' from 'torch'(?!\.)",
 )
+IN_TENSOR = r"'Tensor' object has no attribute '(?P<name>\w+)'$"
 NO_METHOD = r"You must implement (the|either the) (?P<near>forward|backward)"
 METHODS = frozenset({"forward", "backward", "setup_context", "jvp", "vjp", "vmap"})
 """The methods of a Function that torch calls."""
@@ -167,7 +168,7 @@ def unread_suggestion(failure: Failure, student: Student) -> Facts | None:
     """Return the missing name, the one that Python suggests, the ``lines`` in which the file writes
     to the latter, and how often it ``reads`` the former; None if it reads the latter.
     """
-    found = groups_in_error(failure, MISSPELT)
+    found = groups_in_error(failure, MISSPELT) or never_read(failure, student)
     if found is None:
         return None
     of_object = failure.raised("has no attribute")
@@ -192,6 +193,19 @@ def unread_suggestion(failure: Failure, student: Student) -> Facts | None:
     return {**found, "lines": sorted(writes), "reads": reads[found["name"]]}
 
 
+def never_read(failure: Failure, student: Student) -> Facts | None:
+    """Return a name without a value, for which Python suggests none, and an almost equal one to
+    which the file only writes.
+    """
+    found = groups_in_error(failure, [NO_VALUE[1]])
+    if found is None:
+        return None
+    names = [one for one in student.source.nodes if isinstance(one, ast.Name)]
+    read = {one.id for one in names if isinstance(one.ctx, ast.Load)}
+    near = get_close_matches(found["name"], {one.id for one in names} - read, n=1, cutoff=0.7)
+    return {**found, "near": near[0]} if near else None
+
+
 def stub_words(source: Source) -> frozenset[str]:
     """Return the names of a stub's definitions and parameters, and the words of its texts."""
     words: set[str] = set()
@@ -210,6 +224,9 @@ def common_misspelt(failure: Failure, student: Student) -> Facts | None:
         return found
     found = groups_in_error(failure, IN_TORCH)
     near = nearest(found["name"]) if found else None
+    if found is None and (found := groups_in_error(failure, [IN_TENSOR])):
+        methods = [one for one in dir(torch.Tensor) if not one.startswith("_")]
+        near = next(iter(get_close_matches(found["name"], methods, n=1, cutoff=0.7)), None)
     return {"name": found["name"], "near": near} if found and near else None
 
 
@@ -240,7 +257,15 @@ def common_outside_of_class(failure: Failure, student: Student) -> Facts | None:
         if isinstance(node, ast.FunctionDef) and id(node) not in members and found
         if node.name == found["near"] and node.name not in failure.stub.definitions
     ]
-    return {"method": outside[0].name, "line": outside[0].lineno} if outside else None
+    if not outside:
+        return None
+    around = [
+        one.name
+        for one in nodes
+        if isinstance(one, ast.FunctionDef) and one.name in METHODS and outside[0] in one.body
+    ]
+    where = phrase("inside {name}", name=around[0]) if around else phrase("outside of them")
+    return {"method": outside[0].name, "line": outside[0].lineno, "where": where}
 
 
 def common_ctx_not_first(failure: Failure, student: Student) -> Facts | None:
@@ -495,6 +520,28 @@ def common_defined_below(failure: Failure, student: Student) -> Facts | None:
         if node.lineno > error.line and name in {*defined_names(node), *imports_in([node])}:
             return {"name": name, "line": node.lineno}
     return None
+
+
+def common_called_at_once(failure: Failure, student: Student) -> Facts | None:
+    """Recognize ``f = F.apply(x)`` outside of functions, where there is no x."""
+    name, error = undefined(failure), failure.error
+    for node in student.source.tree.body if name and error else ():
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=target)],
+                value=ast.Call(
+                    func=ast.Attribute(attr="apply") as called, args=[ast.Name(id=given)]
+                ),
+            ) if given == name and error and node.lineno == error.line:
+                return {"name": name, "right": f"{target} = {ast.unparse(called)}"}
+    return None
+
+
+def common_part_needed(failure: Failure, student: Student) -> Facts | None:
+    """Recognize an attribute of a tensor that a tuple or a list of tensors does not have."""
+    pattern = r"'(?P<type>tuple|list)' object has no attribute '(?P<name>\w+)'"
+    found = groups_in_error(failure, [pattern])
+    return found if found and hasattr(torch.Tensor, found["name"]) else None
 
 
 def common_special_method(failure: Failure, student: Student) -> Facts | None:

@@ -265,10 +265,13 @@ class ScriptWriter:
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
         else:
-            step, path = wrong_step(self.steps, self.students, self.origin, actual)
-            self._require(step)
-            if step.raised is None:
-                self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
+            got = self._entries(actual) if isinstance(actual, dict) and actual else None
+            if got is None:
+                step, path = wrong_step(self.steps, self.students, self.origin, actual)
+                self._require(step)
+                got = None if step.raised else f"{self.names[id(step)]}{path}"
+            if got is not None:
+                self.lines.append(f'print("got     ", {got})')
             if isinstance(expected, Tensor):
                 self.lines.append(f'print("expected", {literal(expected)})')
             elif expected is not None:
@@ -279,6 +282,19 @@ class ScriptWriter:
             for line in ("", "", *text.rstrip().splitlines())
         ]
         return [*head, *(["", ""] if head else [""]), *self.lines]
+
+    def _entries(self, actual: dict[Any, Any]) -> str | None:
+        """Write the steps that gave a dictionary's values, and return it as code; None if one of
+        them was not fetched.
+        """
+        objects = {key: of_value(self.steps, value) for key, value in actual.items()}
+        if not all(one is not None and id(one) in self.origin for one in objects.values()):
+            return None
+        found = {key: self.origin[id(one)] for key, one in objects.items()}
+        for step, _ in found.values():
+            self._require(step)
+        written = (f"{key!r}: {self.names[id(one)]}{path}" for key, (one, path) in found.items())
+        return f"{{{', '.join(written)}}}"
 
     def _require(self, step: Step) -> None:
         """Write a step, after the steps that it needs."""
@@ -605,12 +621,11 @@ def bracketed(operand: str) -> str:
 
 
 def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
-    """Return the object whose fetched value this is; for a dictionary, that of its last value."""
-    wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
+    """Return the object whose fetched value this is."""
     for step in reversed(steps):
         if step.kind == "fetch":
             for one, fetched in zip(step.args, step.result or (), strict=False):
-                if any(fetched is part for part in wanted):
+                if fetched is value:
                     return one  # type: ignore[no-any-return]
     return None
 

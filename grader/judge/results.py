@@ -51,6 +51,8 @@ from grader.judge.rule_keys import lesson_mistakes
 from grader.judge.writes import OF_CTX, line_of_write
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
+LONG_TEXT = 40
+"""A text with more characters than this is not shown twice."""
 
 
 class Results:
@@ -77,7 +79,9 @@ class Results:
         if failed and not sure and is_unsure(line, at, source, check.traffic):
             run.unsure_of_line[check.id] = at
         cell, shown = source.in_cell(line) if line else (None, line)
-        expected, actual = describe_pair(verdict.expected, verdict.actual)
+        facts = {**verdict.inputs, **in_cells(verdict.facts, source)}
+        message = fill_text(verdict.message, facts, tr) if verdict.message else None
+        expected, actual = described_pair(verdict, message or "")
         steps = self.hints.get(spec.hint, [])
         name = check.item.name.partition("[")[0]
         hidden = name in self.hidden
@@ -90,7 +94,6 @@ class Results:
             made = render_figures(verdict.figures, problems)
         figures = [figure_json(figure, tr) for figure in made]
         session.take_output()  # output that a figure caused is not the check's
-        facts = {**verdict.inputs, **in_cells(verdict.facts, source)}
         result = CheckResult(
             id=check.id,
             title=tr(title(check.item)),
@@ -100,7 +103,7 @@ class Results:
             max_points=spec.points,
             bonus=spec.bonus,
             hidden=hidden,
-            message=fill_text(verdict.message, facts, tr) if verdict.message else None,
+            message=message,
             asked=" ".join(map(tr, asked)).replace("`", "") or None,
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
@@ -253,6 +256,17 @@ def column_of(line: int | None, source: Source) -> int | None:
     """Return the column of the file's syntax error in its line's text."""
     found = source.error_column
     return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
+
+
+def described_pair(verdict: CheckVerdict, message: str) -> tuple[Any, Any]:
+    """Describe what was expected and what came back; neither if that is another thing and a long
+    text that the message contains.
+    """
+    want, got = verdict.expected, verdict.actual
+    both = isinstance(want, str)
+    if not both and isinstance(got, str) and len(got) > LONG_TEXT and got in message:
+        return None, None
+    return describe_pair(want, got)
 
 
 def known_failure(

@@ -573,13 +573,17 @@ ONLY_THIS_IN_CELL = (
     "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this alone makes"
     " every check of {function} pass."
 )
+A_CHANGE = "A change of `{text}` in line {line} makes every check of {function} pass."
+A_CHANGE_IN_CELL = (
+    "A change of `{text}` in cell {cell}, line {line} makes every check of {function} pass."
+)
 WITH_OTHERS = (
-    "This is wrong: `{text}` in line {line}, together with line {others}. Changing all of it makes"
-    " every check of {function} pass."
+    "A change of `{text}` in line {line}, together with one in line {others}, makes every check of"
+    " {function} pass."
 )
 WITH_OTHERS_IN_CELL = (
-    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all"
-    " of it makes every check of {function} pass."
+    "A change of `{text}` in cell {cell}, line {line}, together with one in line {others}, makes"
+    " every check of {function} pass."
 )
 MISSING = (
     "Something is missing beside `{text}` in line {line}. One addition there makes every check of"
@@ -591,8 +595,14 @@ MISSING_IN_CELL = (
 )
 
 
+HEADER = re.compile(r"(if|elif|while) \*:|for \w+ in \*:")
+"""A line that is a whole condition, which is written ``*`` here."""
+
+
 def repair_message(check: CheckResult, tr: Catalogue) -> str:
-    """Return the sentence about a check's wrong expression."""
+    """Return the sentence about a check's wrong expression. Of a whole condition, block or several
+    places, parts are right: it is not said to be wrong.
+    """
     wrong = check.wrong_expression
     assert wrong is not None
     first, *rest = wrong.text.split("\n")
@@ -600,6 +610,8 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
         templates = WITH_OTHERS, WITH_OTHERS_IN_CELL
     elif wrong.missing:
         templates = MISSING, MISSING_IN_CELL
+    elif rest or HEADER.fullmatch(wrong.source_text.strip().replace(first, "*", 1)):
+        templates = A_CHANGE, A_CHANGE_IN_CELL
     else:
         templates = ONLY_THIS, ONLY_THIS_IN_CELL
     template = templates[wrong.cell is not None]

@@ -367,7 +367,18 @@ class Page(Lines):
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             text = self.tr("{count} checks wait for what is wrong above", count=len(folded))
             self.show_line(Outcome.SKIPPED, text, scored)
+        self.show_untouched(lesson)
         self.show_notes(lesson)
+
+    def show_untouched(self, lesson: LessonResult) -> None:
+        """Print which functions of a lesson that was begun are not started."""
+        checks = [check for check in lesson.checks if check.outcome is Outcome.NOT_STARTED]
+        if checks and lesson.status is not LessonStatus.NOT_STARTED:
+            names = ", ".join(dict.fromkeys(check.function for check in checks))
+            scored = f"0 / {points(sum(check.max_points for check in checks if not check.bonus))}"
+            self.show_line(
+                Outcome.NOT_STARTED, self.tr("not started: {names}", names=names), scored
+            )
 
     def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
         if sentence := points_waiting(check, lesson, self.tr):

@@ -88,6 +88,7 @@ def edits_in(
         donated_edits(source, definitions, donors),
         *(_edits_of(definition, ranges, patterns) for definition in definitions),
         *(_of_equal_numbers(definition, ranges) for definition in definitions),
+        *(_of_operations(definition, definition, ranges) for definition in definitions),
     ):
         if edit.changes not in found or edit.rank < found[edit.changes].rank:
             found[edit.changes] = edit
@@ -141,6 +142,24 @@ def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit
                 for name in names:
                     changes = tuple(Change(start, end, name) for start, end in pair)
                     yield Edit(changes, POSSIBLE - 1)
+
+
+def _of_operations(mine: ast.stmt, theirs: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits that replace a variable by an operation on it and another variable: ``i`` by
+    ``lead + i``. ``theirs`` has the operations; it may be the same definition.
+    """
+    operations: dict[str, set[str]] = {}
+    for node in ast.walk(theirs):
+        match node:
+            case ast.BinOp(left=ast.Name(id=one), right=ast.Name(id=other)) if one != other:
+                for name in (one, other):
+                    operations.setdefault(name, set()).add(expression_text(node))
+    for node, _ in _nodes(mine, ()):
+        if isinstance(node, ast.Name):
+            for new in sorted(operations.get(node.id, ())):
+                yield Edit(
+                    (Change(*ranges.of(node), new),), POSSIBLE - 1, donated=theirs is not mine
+                )
 
 
 def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:
@@ -211,6 +230,7 @@ def donated_edits(
     source: Source, definitions: Sequence[ast.stmt], donors: Sequence[Source]
 ) -> Iterator[Edit]:
     """Yield edits of a student's definitions towards the nearest donors."""
+    ranges = TextRanges(source.text)
     found: dict[str, list[Unit]] = {}
     for donor in donors:
         pairs = [
@@ -222,6 +242,8 @@ def donated_edits(
         key = "".join(ast.dump(theirs) for _, theirs in pairs)
         if pairs and key not in found:
             alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
+            for own, other in alike:
+                yield from _of_operations(own, other, ranges)
             found[key] = _differences(alike)
             short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
             if any(one is not None for pair in short for one in pair):

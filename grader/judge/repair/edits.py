@@ -28,18 +28,20 @@ from grader.course.source import DEFINING, FUNCTIONS, Function, is_docstring
 @dataclass(frozen=True, slots=True)
 class Change:
     """The text from ``start`` to ``end`` becomes ``new``. If the change only adds something, no
-    text there is wrong, and ``beside`` is the range of the adjacent statement.
+    text there is wrong, and ``beside`` is the range of the adjacent statement. If it only moves a
+    statement, ``moved`` is that statement's range.
     """
 
     start: int
     end: int
     new: str
     beside: tuple[int, int] | None = None
+    moved: tuple[int, int] | None = None
 
     @property
     def shown(self) -> tuple[int, int]:
         """The range that a report shows."""
-        return self.beside or (self.start, self.end)
+        return self.beside or self.moved or (self.start, self.end)
 
     def overlaps(self, other: Change) -> bool:
         return self.start < other.end and other.start < self.end
@@ -728,12 +730,24 @@ def blocks_of(node: ast.AST) -> Iterator[Block]:
 
 
 def _written(
-    old: Sequence[ast.stmt], new: Block, ranges: TextRanges, rank: int, *, beside: bool = False
+    old: Sequence[ast.stmt],
+    new: Block,
+    ranges: TextRanges,
+    rank: int,
+    *,
+    beside: bool = False,
+    moved: ast.stmt | None = None,
 ) -> Edit:
     start, end = ranges.of(old[0])[0], ranges.of(old[-1])[1]
     code = "\n".join(ast.unparse(ast.fix_missing_locations(one)) for one in new)
-    text = ranges.indented(code, start)
-    return Edit.of(start, end, text, rank, beside=ranges.of(old[-1]) if beside else None)
+    change = Change(
+        start,
+        end,
+        ranges.indented(code, start),
+        ranges.of(old[-1]) if beside else None,
+        ranges.of(moved) if moved else None,
+    )
+    return Edit((change,), rank)
 
 
 def _instead(node: ast.stmt) -> Iterator[tuple[int, Block]]:
@@ -789,15 +803,19 @@ def _moved(block: Block, ranges: TextRanges) -> Iterator[Edit]:
         for inner in blocks_of(node):
             if isinstance(node, DEFINING) or len(inner) < 2:
                 continue
-            yield _written([node], [_with(node, inner, inner[:-1]), inner[-1]], ranges, UNLIKELY)
-            yield _written([node], [inner[0], _with(node, inner, inner[1:])], ranges, UNLIKELY)
+            behind = [_with(node, inner, inner[:-1]), inner[-1]]
+            before = [inner[0], _with(node, inner, inner[1:])]
+            slip = isinstance(node, ast.For | ast.While) and isinstance(inner[-1], ast.Return)
+            rank = USUAL if slip else UNLIKELY
+            yield _written([node], behind, ranges, rank, moved=inner[-1])
+            yield _written([node], before, ranges, UNLIKELY, moved=inner[0])
     for first, second in itertools.pairwise(block):
         if _is_simple(second) and isinstance(first, ast.With | ast.For | ast.While | ast.If):
             longer = _with(first, first.body, [*first.body, second])
-            yield _written([first, second], [longer], ranges, UNLIKELY)
+            yield _written([first, second], [longer], ranges, UNLIKELY, moved=second)
         if _is_simple(first) and isinstance(second, ast.With | ast.For | ast.While | ast.If):
             longer = _with(second, second.body, [first, *second.body])
-            yield _written([first, second], [longer], ranges, UNLIKELY)
+            yield _written([first, second], [longer], ranges, UNLIKELY, moved=first)
 
 
 def _with(node: ast.stmt, old: Block, new: Block) -> ast.stmt:

@@ -125,7 +125,7 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
             functions = (key for key in vars(module) if inspect.isfunction(getattr(module, key)))
             there = ", ".join(key for key in functions if not key.startswith("_"))
             raise GraphRequestError(
-                "{path} has no {name}. Its functions: {names}",
+                "{path} has no function {name}. Its functions: {names}",
                 path=str(module.__file__),
                 name=name,
                 names=there or "-",

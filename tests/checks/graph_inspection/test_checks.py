@@ -533,7 +533,7 @@ def assert_counts(got, want: list, graph: Graph) -> None:
     counts, wanted = Counter(plain), Counter(want)
     for entry in dict.fromkeys([*want, *plain]):
         facts = {"entry": entry, "count": counts[entry], "wanted": wanted[entry]}
-        message = "{entry} is listed {count} times, expected {wanted}"
+        message = "{entry}: expected {wanted} times in the list, got {count}"
         told = {"expected": want, "actual": rows, **details(graph, **facts)}
         assert_that(counts[entry] == wanted[entry], message, **told)
 

@@ -126,10 +126,8 @@ def used_up(failure: Failure, student: Student) -> Facts | None:
 
 @rule
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute
-    of ctx is missing.
-    """
-    names = ("nothing_saved", "variable_of_forward", "tuple_not_unpacked")
+    """A name of forward's; saved_tensors is empty; an attribute of ctx is missing."""
+    names = ("nothing_saved", "variable_of_forward")
     facts = function_rule(*names)(failure, student)
     if facts is not None:
         # where forward itself raises, backward isn't to blame
@@ -189,9 +187,13 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     """A function, a method or an instance comes back, or torch complains of one."""
     name, got = CLASS_OF[failure.about], failure.actual
     if failure.raised("Legacy autograd function"):
-        return {"name": failure.about, "function": name, "kind": name}
+        said = phrase("{function}()(x) calls an instance.", function=name)
+        return {"said": said, "function": name}
     unapplied = isinstance(got, Opaque) and (got.text == "apply" or got.type_name == name)
-    return {"kind": got.type_name} if unapplied else None
+    if not unapplied:
+        return None
+    said = phrase("{name}(x) is of type {kind}.", name=failure.about, kind=got.type_name)
+    return {"said": said, "function": name}
 
 
 @rule

@@ -790,6 +790,12 @@ def test_help_is_a_word_too(words: list[str]) -> None:
     assert "Usage: " in said
 
 
+@pytest.mark.parametrize("word", ["nosuch", "softmax"])
+def test_help_is_asked_about_commands(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("help", word) == ExitCode.USAGE
+    assert f"There is no command '{word}'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("folders", "said"),
     [

@@ -173,6 +173,9 @@ def test_an_unchanged_file_that_needs_work_is_asked_about(
     learner = Learner.at(small_course, Path(), "en")
     record(learner, graded(host, small_course, work), make_console())
     assert asked not in grade("tiny", "--no-repair")[1]
+    (work / "old").mkdir()
+    (work / "old" / "tiny.py").write_text(wrong)  # two files for the lesson: neither is read
+    assert not any("Nothing has changed" in grade("tiny")[1] for _ in range(2))
 
 
 def test_a_run_that_the_grader_failed_to_judge_is_not_compared_with(

@@ -277,6 +277,25 @@ def test_a_chain_becomes_a_function_without_annotations(
     assert capsys.readouterr().out == "got      54.0\n"
 
 
+def test_the_entries_that_a_check_compares_are_all_shown(
+    remote: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from grader.authoring import fetch
+    from grader.judge.replay import Recorder, ScriptWriter
+
+    text = "class Value:\n    def __init__(self, data): self.data = data\n"
+    student = remote(text)
+    with Recorder(student._session) as recorder:
+        a, b = (recorder.student.Value(number) for number in (1.5, 2.5))
+        got = dict(zip("ab", fetch(a.data, b.data), strict=True))
+    writer = ScriptWriter(recorder.steps, {}, inputs={}, module="lesson", scenarios="")
+    lines = writer.write(actual=got)
+    own: dict[str, Any] = {}
+    exec(text, own)
+    exec("\n".join(lines), {"lesson": SimpleNamespace(**own)})
+    assert capsys.readouterr().out == "got      {'a': 1.5, 'b': 2.5}\n"
+
+
 def test_a_function_within_a_context_manager_is_written_out(
     remote: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

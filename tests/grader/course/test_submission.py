@@ -169,9 +169,11 @@ def test_two_equally_deep_are_a_problem_that_names_both(
     files: Files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
     found = read_submission(write(tmp_path / "work.zip", files), LESSONS)
     assert problem(found["tiny"]) == (
-        "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one of them. To grade a"
-        " whole class, use grade batch"
+        "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one of them"
     )
+    more: Files = {**files, "c/tiny.py": "4"}
+    found = read_submission(write(tmp_path / "class.zip", more), LESSONS)
+    assert problem(found["tiny"]).endswith("To grade a whole class, use grade batch")
     assert found["small"].text == "fine\n"
 
 

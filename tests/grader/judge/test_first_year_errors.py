@@ -73,6 +73,35 @@ SLIPS = {
     "forward of a Function": Slip(
         "def forward(", "def foward(", "torch looks for a method named forward.", "def foward"
     ),
+    "backward inside forward": Slip(
+        BACKWARD,
+        "        @staticmethod\n        def backward(ctx, grad_output):\n            pass\n",
+        "defines it inside forward.",
+        "def backward",
+    ),
+    "function of the task": Slip(
+        "def sigmoid(", "def sigmoyd(", "defines sigmoyd, not sigmoid", "def sigmoyd"
+    ),
+    "variable that is assigned to later": Slip(
+        GRADIENT,
+        "        garde = grad_output * y\n        grade = grade * (1 - y)\n        return grade\n",
+        "garde is misspelt",
+        "garde = grad_output",
+    ),
+    "method of a tensor": Slip(
+        GRADIENT, GRADIENT.replace("y *", "y.nrom() *"), "Did you mean norm?", "y.nrom()"
+    ),
+    "method of a tensor in a tuple": Slip(
+        *before(VALUE, "        (x, x).norm()\n"), "Use one of its elements", "(x, x).norm()"
+    ),
+    "dictionary for a set": Slip(
+        *before(VALUE, "        seen = {}\n        seen.add(1)\n"),
+        "an empty set is set()",
+        "seen.add(1)",
+    ),
+    "apply with an argument": Slip(
+        DEFINITION, "sigmoid = Sigmoid.apply(x)\ndef f(x):\n", "Leave out (x)", "Sigmoid.apply(x)"
+    ),
     "method of ctx": Slip(
         "ctx.saved_tensors", "ctx.saved_tensor", "did you mean: 'saved_tensors'?", "ctx.saved_tens"
     ),
@@ -313,6 +342,12 @@ SLIPS = {
     ),
     "colon": Slip(DEFINITION, DEFINITION.replace(":\n", "\n"), "A colon is missing", "def sigmoid"),
     "bracket": Slip(VALUE, VALUE.replace("))", ")"), "is never closed", "y = 1 / (1"),
+    "bracket before a method": Slip(
+        GRADIENT,
+        GRADIENT.replace("(1 - y)", "(y > 0.to(y.dtype)"),
+        "A closing bracket is missing before the dot",
+        "0.to(",
+    ),
     "spaces and a tab": Slip(
         *before(DEFINITION, "def g(x):\n    \ty = x\n        return y\n\n\n"),
         "indented with tabs",

@@ -63,6 +63,13 @@ def test_a_missing_statement_is_shown_beside_its_neighbour() -> None:
     assert (place, edit.main.beside is not None) == ("y = x.exp()", True)
 
 
+def test_a_variable_becomes_a_donors_operation_on_it() -> None:
+    wrong = "def f(x):\n    n = g(x)\n    return [h(i) for i in x if n > 1]\n"
+    right = "def f(x):\n    n = g(x)\n    for i in x:\n        h(n + i)\n"
+    _, place = only(wrong, right, wrong.replace("h(i)", "h(n + i)"))
+    assert place == "i"
+
+
 def test_names_for_intermediate_results_make_no_difference() -> None:
     wrong = "def f(x):\n    inside = (x > 0) & (x < 1)\n    return 2 * inside\n"
     right = "def f(x):\n    return 2 * ((x.abs() >= 3) & (x < 1))\n"

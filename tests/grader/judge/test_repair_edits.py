@@ -109,6 +109,21 @@ def test_statements_are_changed_and_rearranged(wrong: str, right: str) -> None:
     assert plain(function(right)) in files_from(function(wrong))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right", "place"),
+    [
+        ("z = x + y\nreturn [y, z]", "z = x + y\nreturn [(x + y), z]", "y"),
+        ("for i in x:\n    a(i)\n    return y", "for i in x:\n    a(i)\nreturn y", "return y"),
+        ("with g():\n    a(x)\n    b(x)", "a(x)\nwith g():\n    b(x)", "a(x)"),
+        ("for i in x:\n    a(i)\nb(x)", "for i in x:\n    a(i)\n    b(x)", "b(x)"),
+    ],
+)
+def test_the_smallest_place_is_shown(wrong: str, right: str, place: str) -> None:
+    text = function(wrong)
+    edit = files_from(text)[plain(function(right))]
+    assert text[slice(*edit.main.shown)] == place
+
+
 def test_the_incoming_gradient_is_multiplied_in() -> None:
     wanted = GIVEN_BACK.format("grad_output * (2 * ctx.x)")
     assert plain(wanted) in files_from(GIVEN_BACK.format("2 * ctx.x"), "F")

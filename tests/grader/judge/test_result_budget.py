@@ -14,7 +14,16 @@ from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course
 from grader.judge.describe import MAX_TEXTS, MAX_VALUES, describe
 from grader.judge.diagnosis import MAX_FACT, fill_text
-from grader.judge.results import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of
+from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.results import (
+    CHECK_BYTES,
+    LEFT_OUT,
+    LESSON_BYTES,
+    SHORT,
+    described_pair,
+    fit,
+    size_of,
+)
 
 
 def leaves(data: Any) -> int:
@@ -48,6 +57,22 @@ def test_an_integer_that_python_refuses_to_write_is_described() -> None:
 
 def test_a_text_in_a_message_is_bounded() -> None:
     assert len(fill_text("{got}", {"got": "x" * 100_000}, Catalogue())) == MAX_FACT
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "shown"),
+    [
+        (1.0, "x" * 50, (None, None)),
+        (1.0, "y" * 50, (1.0, "y" * 50)),
+        (1.0, "x", (1.0, "x")),
+        ("x" * 49, "x" * 50, ("x" * 49, "x" * 50)),
+    ],
+)
+def test_a_long_text_in_a_message_is_not_shown_again(
+    expected: Any, actual: Any, shown: tuple[Any, Any]
+) -> None:
+    verdict = CheckVerdict(Outcome.FAILED, "", expected=expected, actual=actual)
+    assert described_pair(verdict, f"raised: {'x' * 50}") == shown
 
 
 RESULT = CheckResult(

@@ -102,6 +102,15 @@ SLIPS = [
         says="Check what you saved and what backward uses. the gradient",  # of this call
     ),
     Slip(
+        "tensor_state", "t.grad.clone()", "float(t.grad)", "the_states_of_c4",
+        says="Your result['grad'] is of type float",
+    ),
+    Slip(
+        "vector_backward", "return z, dz_dx", "return z.item(), dz_dx",
+        "the_value_and_two_gradients",
+        says="Your result[0] is of type float",
+    ),
+    Slip(
         "hooks", "keeper(name))", "lambda grad: records.update({name: grad.clone()}))",
         "records_hold_each_gradient", says="Of the names hidden, trunk, out, only out was recorded",
     ),

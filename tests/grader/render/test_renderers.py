@@ -463,6 +463,12 @@ def test_what_is_special_about_a_report_is_said(name: str, said: str, shown: Sho
     assert said not in shown(REPORTS["wrong"])
 
 
+def test_the_functions_that_are_not_started_are_named(shown: Shown) -> None:
+    other = replace(check("other", Outcome.NOT_STARTED), function="triple")
+    assert "○ not started: double, triple" in shown(report(lesson(RIGHT, LATER, other)))
+    assert "not started:" not in shown(report(lesson(LATER, other)))
+
+
 def test_colour_is_for_terminals_and_for_those_who_want_it(shown: Shown) -> None:
     wrong = REPORTS["wrong"]
     assert COLOUR.search(shown(wrong, FORCE_COLOR="1"))

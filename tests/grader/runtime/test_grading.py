@@ -173,6 +173,24 @@ def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "line", "certain"),
+    [
+        ("i", "dims.append(i)", True),
+        ("x > 0", "y = x > 0", True),
+        ("n == 1", "if n == 1:", False),
+        ("range(n)", "for i in range(n):", False),
+        ("for i in x:\n    pass", "for i in x:", False),
+    ],
+)
+def test_of_a_whole_condition_it_is_not_said_that_it_is_wrong(
+    text: str, line: str, certain: bool
+) -> None:
+    place = WrongExpression(3, 1, 3, 2, text, line)
+    check = replace(expression(), wrong_expression=place)
+    assert ("wrong" in repair_message(check, engine_catalogue("en"))) is certain
+
+
+@pytest.mark.parametrize(
     ("source", "instead"),
     [
         ("def slope(f): return f(1) - f(0)\ndef _help(): pass\nSTEP = 1\n", ("slope", "STEP")),
