@@ -367,7 +367,7 @@ class MyReLU(torch.autograd.Function):
         return torch.relu(x)
 
 
-# %% nothing_saved
+# %% tuple_not_unpacked
 # The tuple is compared with 0.
 class MyReLU(torch.autograd.Function):
     ...

@@ -126,10 +126,8 @@ def used_up(failure: Failure, student: Student) -> Facts | None:
 
 @rule
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
-    """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute
-    of ctx is missing.
-    """
-    names = ("nothing_saved", "variable_of_forward", "tuple_not_unpacked")
+    """A name of forward's; saved_tensors is empty; an attribute of ctx is missing."""
+    names = ("nothing_saved", "variable_of_forward")
     facts = function_rule(*names)(failure, student)
     if facts is not None:
         # where forward itself raises, backward isn't to blame
