@@ -54,26 +54,30 @@ def summed_as(*wrongs: Callable[[Tensor, Shape], Tensor]) -> LessonRule:
     def recognize(failure: Failure, student: Student) -> Facts | None:
         if failure.error and not failure.raised(*RESHAPE) and not failure.raised("IndexError"):
             return None
-        found = (always(wrong, failure, student) for wrong in wrongs)
+        found = (
+            always(wrong, failure, student, bent=bent) for wrong in wrongs for bent in (False, True)
+        )
         return next((facts for facts in found if facts), None)
 
     return recognize
 
 
 def always(
-    wrong: Callable[[Tensor, Shape], Tensor], failure: Failure, student: Student
+    wrong: Callable[[Tensor, Shape], Tensor], failure: Failure, student: Student, *, bent: bool
 ) -> Facts | None:
-    """Return the facts of the first wrong result if each result is that of ``wrong``."""
+    """Return the facts of the first wrong result if each is that of ``wrong``, or of a reshape of
+    that.
+    """
     facts = None
     for wide, shape in PROBES:
         gradient = failure.draw.tensor(*wide)
-        got, want = outcome(student.sum_to, gradient, shape), outcome(wrong, gradient, shape)
-        bent = outcome(lambda g, shape: wrong(g, shape).reshape(shape), gradient, shape)
-        if not any(got == one if isinstance(got, str) else same(got, one) for one in (want, bent)):
+        got, left = outcome(student.sum_to, gradient, shape), outcome(wrong, gradient, shape)
+        want = outcome(lambda g, to: wrong(g, to).reshape(to), gradient, shape) if bent else left
+        if not (got == want if isinstance(got, str) else same(got, want)):
             return None
         if facts is None and not same(got, right(gradient, shape)):
-            left = str(tuple(want.shape)) if isinstance(want, Tensor) else want
-            facts = {"from": str(wide), "to": str(shape), "got": left}
+            held = str(tuple(left.shape)) if isinstance(left, Tensor) else left
+            facts = {"from": str(wide), "to": str(shape), "got": held}
     return facts
 
 
