@@ -857,3 +857,60 @@ class Affine(Function):
         if ctx.needs_input_grad[2]:
             for_b = sum_to(grad_output, (m,))
         return for_x, for_w, for_b
+
+
+# %% size_one_forgotten
+# A reshape at the end, which raises.
+def sum_to(gradient, shape):
+    lead = gradient.dim() - len(shape)
+    if lead:
+        gradient = gradient.sum(list(range(lead)))
+    return gradient.reshape(tuple(shape))
+
+
+# %% leading_forgotten
+# A reshape at the end, which raises; dimensions of size 1 are counted from the left.
+def sum_to(gradient, shape):
+    for d, n in enumerate(shape):
+        if n == 1:
+            gradient = gradient.sum(d, keepdim=True)
+    return gradient.reshape(tuple(shape))
+
+
+# %% numbers_of_dimensions_shift
+# One list of all dimensions, one sum for each, and a reshape.
+def sum_to(gradient, shape):
+    lead = gradient.dim() - len(shape)
+    dims = list(range(lead)) + [lead + i for i, n in enumerate(shape) if n == 1]
+    for d in dims:
+        gradient = gradient.sum(d)
+    return gradient.reshape(tuple(shape))
+
+
+# %% bias_left_out
+# forward forgets b.
+class Affine(Function):
+    ...
+    @staticmethod
+    def forward(ctx, x, w, b):
+        ctx.save_for_backward(x, w)
+        return x @ w.T
+
+
+# %% einsum_gradients_swapped
+# The gradient of b comes first.
+def einsum_gradients(equation, a, b, gradient):
+    def gradient_of(own, shape, letters, other):
+        kept = "".join(one for one in own if one in result + letters)
+        found = torch.einsum(f"{result},{letters}->{kept}", gradient, other)
+        for dim, letter in enumerate(own):
+            if letter not in kept:
+                found = found.unsqueeze(dim)
+        return found.expand(shape)
+
+    inputs, result = equation.split("->")
+    of_a, of_b = inputs.split(",")
+    return (
+        gradient_of(of_b, b.shape, of_a, a),
+        gradient_of(of_a, a.shape, of_b, b),
+    )

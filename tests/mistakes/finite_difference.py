@@ -573,3 +573,17 @@ def numerical_gradient(f, x, h=1e-5):
         step = step.reshape(x.shape)
         slopes[k] = (f(narrow + step) - f(narrow - step)) / (2 * h)
     return slopes.reshape(x.shape).to(x.dtype)
+
+
+# %% two_names_for_one_tensor
+# Two names for a copy of x.
+def numerical_gradient(f, x, h=1e-5):
+    x = x.detach().clone()
+    grad = torch.zeros_like(x)
+    for i in range(x.numel()):
+        up = x
+        down = x
+        up.view(-1)[i] += h
+        down.view(-1)[i] -= h
+        grad.view(-1)[i] = (f(up) - f(down)) / (2 * h)
+    return grad

@@ -1097,3 +1097,9 @@ class Cube(torch.autograd.Function):
     @staticmethod
     def vmap(info, in_dims, x):
         return Cube.apply(x), 0
+
+
+# %% pair_of_jvp
+# The gradient comes back, too.
+def hessian_vector(f, x, v):
+    return torch.func.jvp(torch.func.grad(f), (x,), (v,))

@@ -981,3 +981,18 @@ def second_backward_error(x):
         z.backward()
     except RuntimeError as error:
         return str(error)
+
+
+# %% tuple_of_gradients
+# Neither result is taken out of its tuple.
+def two_fresh_gradients(loss, x):
+    a = torch.autograd.grad(loss, x, retain_graph=True)
+    b = torch.autograd.grad(loss, x)
+    return a, b
+
+
+# %% tuple_of_gradients
+# The tuple of grad is the result.
+def backward_twice(loss, x):
+    loss.backward(retain_graph=True)
+    return torch.autograd.grad(loss, x)

@@ -1178,3 +1178,11 @@ def nth_derivative(f, x, n):
     for _ in range(n):
         y = differentiable_gradient(y, x)
     return y
+
+
+# %% rows_not_stacked
+# The rows stay in a list.
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = differentiable_gradient(f(x), x)
+    return [differentiable_gradient(element, x) for element in gradient]

@@ -168,7 +168,7 @@ class MyReLU(torch.autograd.Function):
         return (grad_output * (x > 0)).reshape(rows, columns)
 
 
-# %% nothing_saved
+# %% tuple_not_unpacked
 # The mask is a tuple by a comma at the end of its line; what was saved is unpacked.
 class MyReLU(torch.autograd.Function):
     ...

@@ -21,6 +21,7 @@ from grader.authoring import (
 
 Facts = dict[str, Any]
 Shape = tuple[int, ...]
+RESHAPE = ("RuntimeError", "invalid for input of size")
 PROBES: list[tuple[Shape, Shape]] = [
     ((3, 4), (4,)), ((3, 4), (3, 1)), ((2, 3, 4), (3, 1)), ((3, 4), (3, 4)), ((2, 2, 2), (2,)),
     ((3, 4), (1, 4)),
@@ -44,22 +45,51 @@ def right(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient.sum_to_size(shape)
 
 
-def summed_as(wrong: Callable[[Tensor, Shape], Tensor]) -> LessonRule:
-    """Return a rule that recognizes a sum_to which always returns what ``wrong`` returns."""
+def summed_as(*wrongs: Callable[[Tensor, Shape], Tensor]) -> LessonRule:
+    """Return a rule that recognizes a sum_to which always returns what one of ``wrongs`` returns,
+    also if it ends in a reshape to the right shape, which may raise.
+    """
 
-    @value_rule
+    @rule
     def recognize(failure: Failure, student: Student) -> Facts | None:
-        facts = None
-        for wide, shape in PROBES:
-            gradient = failure.draw.tensor(*wide)
-            got, want = student.sum_to(gradient.clone(), shape), wrong(gradient, shape)
-            if not same(got, want):
-                return None
-            if facts is None and not same(got, right(gradient, shape)):
-                facts = {"from": str(wide), "to": str(shape), "got": str(tuple(got.shape))}
-        return facts
+        if failure.error and not failure.raised(*RESHAPE) and not failure.raised("IndexError"):
+            return None
+        found = (
+            always(wrong, failure, student, bent=bent) for wrong in wrongs for bent in (False, True)
+        )
+        return next((facts for facts in found if facts), None)
 
     return recognize
+
+
+def always(
+    wrong: Callable[[Tensor, Shape], Tensor], failure: Failure, student: Student, *, bent: bool
+) -> Facts | None:
+    """Return the facts of the first wrong result if each is that of ``wrong``, or of a reshape of
+    that.
+    """
+    facts = None
+    for wide, shape in PROBES:
+        gradient = failure.draw.tensor(*wide)
+        got, left = outcome(student.sum_to, gradient, shape), outcome(wrong, gradient, shape)
+        want = outcome(lambda g, to: wrong(g, to).reshape(to), gradient, shape) if bent else left
+        if not (got == want if isinstance(got, str) else same(got, want)):
+            return None
+        if facts is None and not same(got, right(gradient, shape)):
+            held = str(tuple(left.shape)) if isinstance(left, Tensor) else left
+            facts = {"from": str(wide), "to": str(shape), "got": held}
+    return facts
+
+
+def outcome(function: Callable[[Tensor, Shape], Any], gradient: Tensor, shape: Shape) -> Any:
+    """Return what a function returns, or what it raises about numbers of dimensions or elements."""
+    try:
+        return function(gradient.clone(), shape)
+    except Exception as error:
+        said = re.search(r"invalid for input of size \d+|Dimension out of range", str(error))
+        if said is None:
+            raise
+        return said[0]
 
 
 def from_the_left(gradient: Tensor, shape: Shape) -> Tensor:
@@ -76,10 +106,27 @@ def first_ones(gradient: Tensor, shape: Shape) -> Tensor:
     return gradient
 
 
-def ones_first(gradient: Tensor, shape: Shape) -> Tensor:
+def ones_from_the_left(gradient: Tensor, shape: Shape) -> Tensor:
     for dim, size in enumerate(shape):
         gradient = gradient.sum(dim, keepdim=True) if size == 1 else gradient
+    return gradient
+
+
+def ones_first(gradient: Tensor, shape: Shape) -> Tensor:
+    gradient = ones_from_the_left(gradient, shape)
     return total(gradient, leading(gradient, shape))
+
+
+def one_by_one(gradient: Tensor, shape: Shape) -> Tensor:
+    for dim in both(gradient, shape):
+        gradient = gradient.sum(dim)
+    return gradient
+
+
+def leading_shift(gradient: Tensor, shape: Shape) -> Tensor:
+    for dim in leading(gradient, shape):
+        gradient = gradient.sum(dim)
+    return ones_from_the_left(gradient, shape)
 
 
 def averaged(gradient: Tensor, shape: Shape) -> Tensor:
@@ -96,7 +143,9 @@ def both(gradient: Tensor, shape: Shape) -> list[int]:
 
 nothing_summed = summed_as(lambda g, shape: g)
 size_one_forgotten = summed_as(lambda g, shape: total(g, leading(g, shape)))
-leading_forgotten = summed_as(lambda g, shape: total(g, ones(g, shape), keepdim=True))
+leading_forgotten = summed_as(
+    lambda g, shape: total(g, ones(g, shape), keepdim=True), ones_from_the_left
+)
 ones_before_leading = summed_as(ones_first)
 keepdim_forgotten = summed_as(lambda g, shape: total(g, both(g, shape)))
 lacking_dimensions_kept = summed_as(lambda g, shape: total(g, both(g, shape), keepdim=True))
@@ -138,6 +187,9 @@ def size_zero_not_summed(failure: Failure, student: Student) -> Facts | None:
     return {"got": shape} if found else None
 
 
+numbers_of_dimensions_shift = summed_as(one_by_one, leading_shift)
+
+
 @rule
 def weight_transposed_in_backward(failure: Failure, student: Student) -> Facts | None:
     """The line of a product that does not fit has w transposed behind grad_output."""
@@ -172,6 +224,24 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
         if isinstance(got, Tensor) and got.any() and same(got, other):
             return {"which": which, "got": got}
     return None
+
+
+@value_rule
+def bias_left_out(failure: Failure, student: Student) -> Facts | None:
+    """x @ w.T alone."""
+    x, w, b = (failure.inputs.get(name) for name in "xwb")
+    if not all(isinstance(one, Tensor) for one in (x, w, b, failure.actual)):
+        return None
+    return {} if same(failure.actual, x @ w.T) and b.any() else None
+
+
+@value_rule
+def einsum_gradients_swapped(failure: Failure, student: Student) -> Facts | None:
+    """The gradients of a product of matrices, in the other order."""
+    a, b, v = (failure.draw.tensor(*shape) for shape in ((2, 3), (3, 4), (2, 4)))
+    found = student.einsum_gradients("ij,jk->ik", a, b, v)
+    pair = isinstance(found, tuple | list) and len(found) == 2
+    return {} if pair and all(map(same, found, (a.T @ v, v @ b.T))) else None
 
 
 @rule

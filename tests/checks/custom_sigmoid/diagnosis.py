@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any, TypeGuard
 
 import torch
@@ -141,7 +142,12 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
         return None
     if not same(y[2:], torch.sigmoid(x[2:]), rtol=1e-12, atol=0.0):
         return None  # a small number is added everywhere
-    return {"got": float(y[0]), "bound": round(float(torch.logit(y[0])), 3)}
+    bound = float(torch.logit(y[0]))
+    at = torch.tensor([float(math.floor(bound) - 1)], dtype=torch.float64)
+    if not torch.equal(student.Sigmoid.apply(at), y[:1]):
+        return None
+    shown = {"at": f"{at.item():g}", "want": torch.sigmoid(at).item()}
+    return {**shown, "got": float(y[0]), "bound": round(bound, 3)}
 
 
 # ------------------------------------------------------------------- the caller's tensors and calls

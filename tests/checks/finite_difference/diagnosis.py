@@ -1,11 +1,12 @@
 """finite_difference, rules that recognize mistakes by what came back and by where f was called."""
 
+import ast
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.authoring import Again, Failure, Student, formula, rule, same, value_rule
+from grader.authoring import Again, Failure, Student, formula, methods, rule, same, value_rule
 
 SQUARES, MATRIX = formula("(x ** 2).sum()"), torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
 CURVE, POINT, STEP = "-x**3", 0.75, 0.25
@@ -114,6 +115,24 @@ def float32_on_the_way(failure: Failure, student: Student) -> Facts | None:
         return {"where": "The points at which you called f are float32."}
     single = isinstance(failure.actual, Tensor) and failure.actual.dtype is torch.float32
     return {"where": "What you returned is float32."} if single else None
+
+
+@value_rule
+def two_names_for_one_tensor(failure: Failure, student: Student) -> Facts | None:
+    """Zeros came back, and a name that is written to was assigned another name."""
+    got, wanted = failure.actual, failure.expected
+    if not isinstance(got, Tensor) or not isinstance(wanted, Tensor) or got.any():
+        return None
+    nodes = [node for one in methods(student, failure.about) for node in ast.walk(one)]
+    steps = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+    written = {part.id for one in steps for part in ast.walk(one) if isinstance(part, ast.Name)}
+    for node in nodes if wanted.any() else ():
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=other)):
+                if name in written:
+                    copy = ast.unparse(node)
+                    return {"line": node.lineno, "copy": copy, "name": name, "other": other}
+    return None
 
 
 @rule

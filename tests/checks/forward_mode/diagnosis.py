@@ -92,6 +92,14 @@ def tangent_may_be_none(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
+def pair_of_jvp(failure: Failure, student: Student) -> Facts | None:
+    """H v came back as the second of two."""
+    got, wanted = failure.actual, failure.expected
+    pair = isinstance(got, tuple | list) and len(got) == 2
+    return {} if pair and isinstance(wanted, Tensor) and same(got[1], wanted) else None
+
+
+@rule
 def first_parameter_only(failure: Failure, student: Student) -> Facts | None:
     """One tensor, or a tuple of one, came back where there are several parameters."""
     texts = ("is promised", "elements, expected")

@@ -3,6 +3,7 @@
 A failure of a function that reads a graph carries the graph, for the rules of ``diagnosis.py``.
 """
 
+import re
 from collections import Counter
 from functools import partial
 
@@ -87,8 +88,11 @@ def shown(graph: Graph) -> str:
 
 def details(graph: Graph, at=None, **facts) -> dict:
     """Return what a failure tells of a graph, drawn with the place ``at`` marked."""
-    leaves = [name for name, tensor in graph.inputs.items() if tensor.requires_grad]
-    constants = [name for name in graph.inputs if name not in leaves]
+    used = {
+        name: one for name, one in graph.inputs.items() if re.search(rf"\b{name}\b", graph.text)
+    }
+    leaves = [name for name, tensor in used.items() if tensor.requires_grad]
+    constants = [name for name in used if name not in leaves]
     inputs = {"graph": shown(graph), "leaves": ", ".join(leaves)}
     if constants:
         inputs["constants"] = ", ".join(constants)

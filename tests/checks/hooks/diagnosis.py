@@ -355,10 +355,14 @@ def norms_on(student, spec, x):
 
 
 def measured(quantity):
-    """Make a rule: all norms are those of another quantity. It shows the one that is off most."""
+    """Make a rule: all norms are those of another quantity. It shows the one that is off most. What
+    is left behind has other causes.
+    """
 
     @rule
     def recognize(failure, student):
+        if failure.check.startswith("test_norms_leave"):
+            return None
         spec, x, norms = network(failure.draw)
         found, true, wrong = norms_on(student, spec, x), norms["grad_output"], norms[quantity]
         common = [name for name in wrong if name in found]

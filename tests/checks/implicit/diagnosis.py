@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from grader.authoring import (
     Student,
     differs,
     formula,
+    methods,
     nonlinear_backward,
     rule,
     same,
@@ -106,6 +108,29 @@ def needs_enable_grad(failure: Failure, student: Student) -> Facts | None:
         return None
     on = any("enable" in name for name in student.source.names_used(failure.about))
     return None if on else {"said": failure.error.message}
+
+
+@rule
+def ready_made_root(failure: Failure, student: Student) -> Facts | None:
+    """A function was seen; a power in the text of newton_sqrt is shown if it is the only one."""
+    if "used" not in failure.facts:
+        return None
+    nodes = [node for one in methods(student, "newton_sqrt") for node in ast.walk(one)]
+    lines = [node.lineno for node in nodes if is_power(node)]
+    seen_by_name = isinstance(failure.facts["used"], str)
+    return {} if seen_by_name or len(lines) != 1 else {"line": lines[0]}
+
+
+def is_power(node: ast.AST) -> bool:
+    """Whether this is a ** b or pow(a, b), with a b that is not written as a whole number."""
+    match node:
+        case ast.BinOp(op=ast.Pow(), right=exponent):
+            pass
+        case ast.Call(func=ast.Attribute(attr="pow"), args=[*_, exponent]):
+            pass
+        case _:
+            return False
+    return not isinstance(getattr(exponent, "value", None), int)
 
 
 @rule

@@ -213,6 +213,18 @@ def never_raising(fits: Callable[[Student], bool]) -> LessonRule:
     return recognize
 
 
+@rule
+def exception_returned(failure: Failure, student: Student) -> Facts | None:
+    if failure.about != "watched" or failure.error or any(raising(student)):
+        return None
+    found = (
+        node.lineno
+        for node in student.source.nodes
+        if isinstance(node, ast.Return) and ast.unparse(node).startswith("return RuntimeError")
+    )
+    return next(({"line": line} for line in found), None)
+
+
 def reads_after_yield(student: Student) -> bool:
     nodes = student.source.nodes
     lines = [one.lineno for one in nodes if getattr(one, "attr", "") == "_version"]

@@ -15,6 +15,7 @@ from grader.authoring import (
     differs,
     fetch,
     has_facts,
+    phrase,
     program,
     rule,
     same,
@@ -159,6 +160,29 @@ def finds(recognize: Callable[[Any], Any]) -> Any:
         return {**shown, **(made if isinstance(made, dict) else {})} if made else None
 
     return found
+
+
+def is_single(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 1 and isinstance(value[0], torch.Tensor)
+
+
+@rule
+def tuple_of_gradients(failure: Failure, student: Student) -> Facts | None:
+    """A tuple of one gradient stands for a gradient."""
+    result = failure.facts.get("result")
+    if failure.about != "two_fresh_gradients":
+        return (
+            {"what": phrase("Your result is a tuple of one gradient")}
+            if is_single(result)
+            else None
+        )
+    items = result if isinstance(result, tuple) and len(result) == 2 else ()
+    which = [name for name, one in zip(("first", "second"), items, strict=False) if is_single(one)]
+    said = {
+        "first": "Your first result is a tuple of one gradient",
+        "second": "Your second result is a tuple of one gradient",
+    }
+    return {"what": phrase(said[which[0]])} if which else None
 
 
 # ----------------------------------------------------------------------------------- backward_twice

@@ -335,6 +335,22 @@ def zeros_one_order_early(failure: Failure, student: Student) -> Facts | None:
 
 
 @value_rule
+def rows_not_stacked(failure: Failure, student: Student) -> Facts | None:
+    """The rows, in a list or a tuple."""
+    rows = failure.actual
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, Tensor) for row in rows):
+        return None
+    matrix = failure.expected
+    if (
+        not isinstance(matrix, Tensor)
+        or len(matrix) != len(rows)
+        or not all(map(same, rows, matrix))
+    ):
+        return None
+    return {"type": type(rows).__name__, "count": len(rows)}
+
+
+@value_rule
 def rows_pile_up(failure: Failure, student: Student) -> Facts | None:
     """Rows, and perhaps the gradient, are added up by backward()."""
     found = backwards(student, failure.about)

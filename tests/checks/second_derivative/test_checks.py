@@ -226,7 +226,7 @@ class Asked(InCheck):
         tools = self.observe("tools_around", f, x, *n)
         used = self.student.source.names_used(self.name).items()
         line = next((line for name, line in used if name.startswith(str(tools))), None)
-        assert_equal(tools, "", BANNED, facts={"tools": tools}, line=line)
+        assert_that(not tools, BANNED, facts={"tools": tools}, line=line)
         tilted = Formula(f.text + self.tilt, **f.parameters)
         self.value(tilted, x, *n, want=self.truth(f, x, *n), says=NOT_EXACT)
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.authoring import Again, Failure, Student, rule, same, value_and_gradients, value_rule
+from grader.authoring import (
+    Again,
+    Failure,
+    Student,
+    methods,
+    rule,
+    same,
+    value_and_gradients,
+    value_rule,
+)
 
 Facts = dict[str, Any]
+WAYS = ("forward", "setup_context", "backward")
+ALONG = "sum mean max amax squeeze unsqueeze logsumexp softmax log_softmax".split()
+"""Methods whose first argument is a dimension."""
 CLASSES = torch.tensor([2, 0, 3, 2, 1])
 IGNORED = torch.tensor([2, -100, 3, -100, 1])
 IGNORING = ("test_ignored_rows", "test_gradient_of_ignored_rows")
@@ -92,7 +105,18 @@ def dimension_fixed(failure: Failure, student: Student) -> Facts | None:
     if failure.check in ("test_row_of_infinities", "test_second_derivative"):
         return None  # these have causes of their own
     right = {dim: right_along(failure, student, dim) for dim in (0, 1)}
-    return {} if right == {0: False, 1: True} else None
+    if right != {0: False, 1: True}:
+        return None
+    parts = [part for one in methods(student, *WAYS, of=["LogSumExp"]) for part in ast.walk(one)]
+    lines = [one.lineno for one in parts if isinstance(one, ast.Call) and names_a_dimension(one)]
+    return {"line": min(lines)} if lines else {}
+
+
+def names_a_dimension(call: ast.Call) -> bool:
+    """Whether 1 or -1 is the dimension of a method such as sum or squeeze."""
+    given = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "dim")]
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name in ALONG and any(ast.unparse(one) in ("1", "-1") for one in given)
 
 
 @rule

@@ -15,6 +15,7 @@ from grader.authoring import (
     has_facts,
     is_number,
     methods,
+    phrase,
     rule,
     value_rule,
 )
@@ -103,7 +104,25 @@ def plain_number_not_taken(failure, student):
         return None
     signs = refused[1] if refused else "+-*/"
     works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in signs)
-    return {"raised": str(error)} if works else None
+    advice = phrase(
+        "Turn each int or float into a Value. For `3 - a`, Python calls a.__rsub__(3), so + - * /"
+        " also need their reflected methods."
+    )
+    if re.search("'(int|float)' and 'Value'", error.message):
+        method = method_of(f"3 {signs} a")
+        if method not in student.source.text:
+            advice = phrase(
+                "For `3 {sign} a`, Python calls a.{method}(3). Value has no {method}: define it.",
+                **{"sign": signs, "method": method},
+            )
+    return {"raised": str(error), "advice": advice} if works else None
+
+
+@rule
+def returns_its_input(failure, student):
+    """A check saw that an operation returned one of its operands."""
+    formula = failure.facts.get("formula")
+    return None if formula is None else method_line(student, formula)
 
 
 def nodes_of_backward(student):
@@ -187,16 +206,46 @@ def ignores_incoming_gradient(failure, student):
 
 
 SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
+SIGN_OF = {ast.Add: "+", ast.Sub: "-", ast.USub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+
+
+def method_of(operation):
+    """Return the name of Value's method for an operation."""
+    if len(parts := operation.split()) == 3:
+        return f"__{'r' * parts[0].isdigit()}{SIGNS[parts[1]]}__"
+    return "__neg__" if operation == "-a" else operation[2:-2]
 
 
 def method_line(student, operation):
     """Return the line of Value's method for an operation, if it has a def of its own."""
-    if len(parts := operation.split()) == 3:
-        name = f"__{'r' * parts[0].isdigit()}{SIGNS[parts[1]]}__"
-    else:
-        name = "__neg__" if operation == "-a" else operation[2:-2]
-    methods = getattr(student.source.definitions.get("Value"), "body", ())
-    return next(({"line": one.lineno} for one in methods if getattr(one, "name", "") == name), {})
+    found = methods(student, method_of(operation), of=["Value"])
+    return {"line": found[0].lineno} if found else {}
+
+
+def stands_for_a_value(node):
+    """Return whether an expression in a method is an operand itself, or computed from one; what
+    belongs to one, such as self.data, is not.
+    """
+    match node:
+        case ast.Name(id="self" | "other"):
+            return True
+        case ast.UnaryOp(operand=one):
+            return stands_for_a_value(one)
+        case ast.BinOp(left=one, right=other):
+            return stands_for_a_value(one) or stands_for_a_value(other)
+        case ast.Call(func=ast.Name(), args=[one]):
+            return stands_for_a_value(one)
+    return False
+
+
+def signs_in_method(student, operation):
+    """Return the signs of the operations on Values by which a method is written; nothing if it
+    computes with numbers, None if it has no def of its own.
+    """
+    found = methods(student, method_of(operation), of=["Value"])
+    nodes = [node for one in found[:1] for node in ast.walk(one) if stands_for_a_value(node)]
+    signs = {SIGN_OF[type(node.op)] for node in nodes if type(getattr(node, "op", 0)) in SIGN_OF}
+    return signs if found else None
 
 
 def one_of_two_uses(student, adds):
@@ -259,7 +308,7 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 def operation_not_recorded(failure, student):
     """Every gradient of one operation is 0, and a sum and a product have right gradients."""
     for operation, _, point, formulas in (
-        formulas_in(failure) if single_steps_right(student) else ()
+        formulas_in(failure, student) if single_steps_right(student) else ()
     ):
         if "0" not in formulas and point["a"] > 0:
             found = grads(student, f"root = {operation}", **point)
@@ -318,8 +367,6 @@ FORMULAS = """
 3 * a    | a | a=1.7       | 1 | a | 3 * a
 a - b    | b | a=1.7 b=0.6 | 1
 3 - a    | a | a=1.7       | 1
-a * b    | a | a=0.0 b=0.6 | 0
-a ** 1   | a | a=0.0       | 0
 a * b    | a | a=1.7 b=0.6 | a | 1 | a * b
 a * b    | b | a=1.7 b=0.6 | b | 1 | a * b
 a ** 3   | a | a=1.7       | a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1
@@ -335,19 +382,32 @@ a.tanh() | a | a=1.7       | 1 - a ** 2 | 1 - tanh(a) | tanh(a) | 1 + tanh(a) **
 a.tanh() | a | a=1.7       | tanh(a) ** 2 | 1 - tanh(tanh(a)) ** 2
 a.relu() | a | a=1.7       | a | 0
 a.relu() | a | a=-1.7      | 1 | -1 | a
+a * b    | a | a=0.0 b=0.6 | 0
+a ** 1   | a | a=0.0       | 0
 """
 """Operations, a leaf, where, and wrong derivatives with respect to it that are often written."""
 
 
-def formulas_in(failure):
-    """Yield the rows of FORMULAS whose operation occurs in the failed expression."""
-    text = failure.facts["lines"].text
-    for row in FORMULAS.strip().splitlines():
-        operation, leaf, at, *formulas = (part.strip() for part in row.split(" | "))
+def formulas_in(failure, student):
+    """Return the rows of FORMULAS whose operation occurs in the failed expression, or in a method
+    that does; those first whose method computes with numbers: what is wrong there is also wrong in
+    methods that are written by it.
+    """
+    found, text = [], failure.facts["lines"].text
+    rows = [[part.strip() for part in row.split(" | ")] for row in FORMULAS.strip().splitlines()]
+    for _ in SIGNS:  # as often as methods can be written by each other
+        for operation, *_ in rows:
+            if sign_of(operation) in text:
+                text += "".join(signs_in_method(student, operation) or ())
+    for operation, leaf, at, *formulas in rows:
         point = {name: float(number) for name, number in (one.split("=") for one in at.split())}
-        sign = re.search(r"\*\*|[-+*/]|[a-z]{3,}", operation)[0]
-        if sign in text or (sign == "**" and "/" in text):
-            yield operation, leaf, point, formulas
+        if sign_of(operation) in text or (sign_of(operation) == "**" and "/" in text):
+            found.append((operation, leaf, point, formulas))
+    return sorted(found, key=lambda row: signs_in_method(student, row[0]) != set())
+
+
+def sign_of(operation):
+    return re.search(r"\*\*|[-+*/]|[a-z]{3,}", operation)[0]
 
 
 @gradient_rule
@@ -355,7 +415,7 @@ def wrong_local_derivative(failure, student):
     """One of the formulas that are often written; no formula is to blame for zeros throughout."""
     if not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
         return None
-    for operation, leaf, point, formulas in formulas_in(failure):
+    for operation, leaf, point, formulas in formulas_in(failure, student):
         seen, right = (
             ask(one, f"root = {operation}", **point) for one in (student, failure.reference)
         )
@@ -389,7 +449,8 @@ def reflected_the_wrong_way(failure, student):
         numbers = [seen[0] if seen else None for seen in found]
         if all(map(is_near, numbers, swapped)):
             facts = {"asked": f"3 {sign} a", "swapped": f"a {sign} 3", "method": method}
-            return {**facts, "got": numbers[0], "number": 3}
+            line = method_line(student, f"3 {sign} a")
+            return {**facts, "got": numbers[0], "number": 3, **line}
     return None
 
 

@@ -293,8 +293,9 @@ def drawn(student, lines, values, what, wanted, strict=False):
         for found in (held, wanted)
     ]
     theirs = trace(lines.tensors[lines.names[-1]], lines.tensors)
-    for node in theirs["nodes"]:
-        node["saved"] = []  # what torch keeps is no matter of an engine's own
+    for node in theirs["nodes"]:  # what is torch's own is no matter of an engine in plain Python
+        made = lines.steps.get(node["name"], "Value") if node["name"] else node["type"]
+        node |= {"saved": [], "shape": "", "type": made}
     mine = as_picture(seen, lines, what) if seen["pairs"] else None
     at = differing(lines, wanted, held, named_sources(seen), strict)
     return graphs_figure(mine, theirs, notes=tuple(notes), at=at)

@@ -6,6 +6,7 @@ The rules for vjp ask for a small product whose wrong answers are easy to tell a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from grader.authoring import (
     Student,
     StudentCodeError,
     differs,
+    phrase,
     program,
     rule,
     same,
@@ -128,7 +130,12 @@ def writes_to_x_grad(failure: Failure, student: Student) -> Facts | None:
         left = failure.expected is None and agrees(facts["grad"], facts["want"])
         return {} if left else None
     counted = agrees(facts["result"], facts["want"] + held)
-    return {} if counted or agrees(failure.expected, held) else None
+    keeps = any(
+        isinstance(node, ast.Assign) and ast.unparse(node.value) == "x.grad"
+        for node in student.source.nodes
+    )
+    kept = phrase(", and `old = x.grad` is not a copy") if keeps else ""
+    return {"kept": kept} if counted or agrees(failure.expected, held) else None
 
 
 @rule

@@ -140,6 +140,62 @@ SLIPS = [
         "no_warning_on_an_intermediate_result",
         line="holds_grad = t.grad", says="that is not a leaf Tensor is being accessed",
     ),
+    Slip(
+        "implicit", "z = torch.ones_like(a)", "z = a ** 0.5", "newton_takes_no_ready_root",
+        line="z = a ** 0.5", says="Your code uses a power that is not whole",
+    ),
+    Slip(
+        "softmax", ".sum(dim).log() + top.squeeze(dim)", ".sum(1).log() + top.squeeze(1)",
+        "every_dimension", line=".sum(1)", says="Use dim wherever a dimension is named",
+    ),
+    Slip("softmax", "ctx.dim = dim", "pass", "gradient", says="as an attribute: ctx.dim = dim"),
+    Slip(
+        "softmax", "softmax - wanted) / len", "softmax - 2 * wanted) / len", "smoothed_gradient",
+        asks="Return the gradient with respect to logits, and None for target and smoothing.",
+    ),
+    Slip(
+        "tensor_state", "holds_grad = (", "t.retain_grad()\n    holds_grad = (",
+        "requires_grad_and_is_leaf", line="t.retain_grad()", says="retain_grad() raises",
+    ),
+    Slip(
+        "vector_backward",
+        "(gradient,) = torch.autograd.grad(y, x, v, retain_graph=True)\n    return gradient",
+        "y.backward(v, retain_graph=True)\n    return x.grad",
+        "grad_is_left_alone", says="backward() adds to it. torch.autograd.grad",
+    ),
+    Slip(
+        "second_derivative",
+        "return torch.stack(",
+        "return torch.diag(second_derivative(f, x))\n    return torch.stack(",
+        "hessian_of_a_drawn_function",
+        says="Its numbers are the sums of the Hessian's rows",
+    ),
+    Slip(
+        "custom_sigmoid", "torch.exp(-x)", "torch.exp(-x.clamp(-5, 5))", "value_in_float64",
+        says="At x = -6 you returned 0.006693, which is s(-5.0); s(-6) is 0.002473",
+    ),
+    Slip(
+        "tiny_autograd", "(self, other.data), (other, self.data)",
+        "(self, self.data), (other, other.data)", "products",
+        line="def __mul__", says="For root = a * b",
+    ),
+    Slip(
+        "tiny_autograd", "(self, other.data), (other, self.data)",
+        "(self, self.data), (other, other.data)", "quotients",  # which is written by a product
+        line="def __mul__", says="For root = a * b",
+    ),
+    Slip(
+        "tiny_autograd", "-self + other", "self - other", "plain_numbers_on_either_side",
+        line="def __rsub__",
+    ),
+    Slip(
+        "tiny_autograd", "result(\n            max", "self or result(\n            max",
+        "each_operation_returns_a_new_value", line="def relu", says="a.relu() returned a itself",
+    ),
+    Slip(
+        "tiny_autograd", "def __radd__", "def radd", "plain_numbers_on_either_side",
+        says="Python calls a.__radd__(3). Value has no __radd__: define it.",
+    ),
 ]  # fmt: skip
 
 
@@ -195,3 +251,60 @@ def test_the_tensor_that_a_message_names_is_marked(told: Told) -> None:
     check = told(slip)
     assert check.message == "the gradient at p is wrong"
     assert marked(check) == [("AccumulateGrad", "p")] * 2
+
+
+def test_an_answer_without_a_backward_is_told_the_graph_of_the_question(told: Told) -> None:
+    slip = Slip(
+        "retain_graph", "return str(error)", 'return "a second time"',
+        "the_text_of_torchs_own_error_comes_back",
+    )  # fmt: skip
+    nodes = told(slip).figures[0]["expected"]["nodes"]
+    assert [node["type"] for node in nodes][:2] == ["LogBackward0", "PowBackward0"]
+
+
+def test_only_names_in_the_graph_are_shown(told: Told) -> None:
+    name = "type(node).__name__"
+    slip = Slip(
+        "graph_inspection", f"None if node is None else {name}", name, "inputs_of_constants"
+    )
+    check = told(slip)
+    assert "c" not in check.inputs["graph"]
+    assert [*check.inputs] == ["graph", "leaves"]
+    assert check.inputs["leaves"] == "x"
+
+
+def test_nothing_is_compared_where_a_tool_is_found(told: Told) -> None:
+    right = "x = x.detach().requires_grad_()\n    gradient = differentiable_gradient(f(x), x)\n"
+    slip = Slip(
+        "second_derivative", right, f"return torch.autograd.functional.hessian(f, x)\n    {right}",
+        "hessian_is_your_own",
+    )  # fmt: skip
+    assert told(slip).expected is told(slip).actual is None
+
+
+GRAD_INPUT_AND_NO_RESTORING = """
+def gradient_norms(module, x):
+    norms = {}
+
+    def meter(name):
+        def measure(module, grad_input, grad_output):
+            norms[name] = grad_input[0].norm().item()
+
+        return measure
+
+    for name, part in module.named_modules():
+        if not list(part.children()):
+            part.register_full_backward_hook(meter(name))
+    module(x.detach().requires_grad_()).sum().backward()
+    return norms
+"""
+
+
+def test_what_is_left_behind_is_not_called_by_what_is_measured(grade_fragment: Grade) -> None:
+    checks = by_name(grade_fragment("hooks", GRAD_INPUT_AND_NO_RESTORING))
+    names = {
+        "values_are_the_norms_of_grad_output": "measures_grad_input",
+        "norms_leave_no_hook": "module_hooks_left",
+        "norms_leave_parameter_grads": "parameter_grads_left",
+    }
+    assert {name: checks[name].diagnosis for name in names} == names
