@@ -451,9 +451,12 @@ def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile
     first = entries[0]
     if len(entries) > 1 and entries[1].depth == first.depth:
         path, other = writable(first.path), writable(entries[1].path)
-        message = "two files claim to be this lesson: {path} and {other}. Keep one of them"
-        if len(entries) > 2 and entries[2].depth == first.depth:
-            message = f"{message}. To grade a whole class, use grade batch"
+        message = (
+            "two files claim to be this lesson: {path} and {other}. Keep one of them. To grade a"
+            " whole class, use grade batch"
+            if len(entries) > 2 and entries[2].depth == first.depth
+            else "two files claim to be this lesson: {path} and {other}. Keep one of them"
+        )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     others = tuple(writable(entry.path) for entry in entries[1:MOST_OTHERS])
     return replace(read_entry(lesson, first, first.name, decode), others=others)

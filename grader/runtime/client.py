@@ -25,8 +25,8 @@ from grader.course.course import Lesson
 from grader.runtime.server_process import ServerProcess, start_server
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
-LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
-"""Texts in a fork server's log that show that memory ran out."""
+LACKS_MEMORY = ("failed to map segment", "memoryerror", "std::bad_alloc", "cannot allocate memory")
+"""Texts in a fork server's log, in small letters, that show that memory ran out."""
 
 
 class ForkServerClient:
@@ -129,7 +129,7 @@ class ForkServerClient:
         """End a fork server that is gone or out of step; return the error to raise."""
         if self._memory_ran_out():
             return self._out_of_memory()
-        if any(sign in self.log() for sign in LACKS_MEMORY):
+        if any(sign in self.log().lower() for sign in LACKS_MEMORY):
             reason = f"{reason}. There is too little memory for torch: see ulimit -v"
         fault = EngineFault(f"{self.log()}\nthe fork server broke: {reason}".lstrip())
         self.close()

@@ -474,7 +474,9 @@ def test_a_submission_does_not_become_another_students_by_a_typing_error(desk: D
 def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
     desk: Desk, tmp_path: Path
 ) -> None:
-    """They keep the roster's id and time. The next run leaves it so, and --undo ends it."""
+    """They keep the roster's id and time, by which they had handed in. The next run leaves it so,
+    and --undo ends it.
+    """
     roster = tmp_path / "names.csv"
     files: Students = {"zz1": {"tiny.py": "POINTS = 5\n"}, "zz2": {"other.txt": "POINTS = 10\n"}}
     place = write_class("plain", tmp_path / "class", files)
@@ -486,7 +488,7 @@ def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
 
     out = desk("plain", place=place, roster=roster)
     before = rows()
-    assert before["Cy Young"] == ("missing", "sid=7", "", "")
+    assert before["Cy Young"] == ("problem", "sid=7", "", "")
     run_grade("rename", out, "zz1", "Cy Young")
     run_grade("rename", out, "zz2", "Di Xu")
     wanted = {"Cy Young": ("graded", "sid=7", "5.0", "4.0"), "Di Xu": ("problem", "sid=8", "", "")}

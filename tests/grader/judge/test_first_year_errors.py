@@ -251,7 +251,7 @@ SLIPS = {
     "math for tensors": Slip(
         VALUE,
         "        import math\n" + VALUE.replace("torch", "math"),
-        "Use torch.exp",
+        "such as torch.exp",
         "math.exp(-x)",
     ),
     # what waits, ends, or is not there

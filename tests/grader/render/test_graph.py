@@ -530,7 +530,7 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(mine: Path) -> None:
         ("nope", "Its functions: f, with_gradient, wrong, three, constant, itself, "),
         ("derivative", "such as def shown(x): return derivative(torch.sin, x)"),
         ("scaled", "scaled(x, *, by) can't be called with these inputs (missing a required"),
-        ("f.x", "has no f.x"),
+        ("f.x", "has no function f.x"),
     ],
 )
 def test_what_can_not_be_drawn_is_told(mine: Path, function: str, said: str) -> None:
