@@ -983,8 +983,9 @@ class Gradebook:
         for told, runs in told_with.items():
             began = moment(told).timestamp() - ZIP_SECONDS
             among = [run for run in newest if run in runs]
-            if run := next((run for run in (*among, *newest) if newest[run] >= began), None):
-                fitting[told] = run
+            fits = [run for run in (*among, *newest) if newest[run] >= began]
+            if fits:
+                fitting[told] = fits[0]
             else:  # of a submission that was in no download, unless nothing else is known
                 unfit.setdefault(among[-1], told)
         times: dict[int, dict[float | None, str]] = {}
