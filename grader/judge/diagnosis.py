@@ -181,7 +181,7 @@ def diagnose(
 
 
 def is_foreign(told: Any, failure: Failure) -> bool:
-    """Return whether facts have numbers, and a failure others only."""
+    """Return whether both have numbers, and the failure shows none of those in the facts."""
     shown = [failure.expected, failure.actual, *failure.inputs.values(), *failure.facts.values()]
     here, there = [*numbers_in(shown)], [*numbers_in(told)]
     both = (same(one, other) for one in there for other in here)

@@ -73,11 +73,7 @@ class Results:
         to_paste = snippet_for(run, verdict)
         described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
-        sure = line_of_culprit(verdict, diagnosis, spec, source)
-        at = verdict.at or spec.at
-        line = sure or line_of(verdict, at, source)
-        if failed and not sure and is_unsure(line, at, source, check.traffic):
-            run.unsure_of_line[check.id] = at
+        line = line_to_show(run, verdict, diagnosis)
         cell, shown = source.in_cell(line) if line else (None, line)
         facts = {**verdict.inputs, **in_cells(verdict.facts, source)}
         message = fill_text(verdict.message, facts, tr) if verdict.message else None
@@ -86,7 +82,7 @@ class Results:
         name = check.item.name.partition("[")[0]
         hidden = name in self.hidden
         held = self.promises.get(name, []) if verdict.outcome is Outcome.FAILED else []
-        asked = quoted(held, self.stub.documented(at))
+        asked = quoted(held, self.stub.documented(verdict.at or spec.at))
         said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
@@ -213,6 +209,20 @@ def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Fact
     return described
 
 
+def line_to_show(
+    run: SubmissionRun, verdict: CheckVerdict, diagnosis: Diagnosis | None
+) -> int | None:
+    """Return the line to show; if it may be another return's, remember that in the run."""
+    check, source = run.check, run.session.source
+    if sure := line_of_culprit(verdict, diagnosis, check.spec, source):
+        return sure
+    at = verdict.at or check.spec.at
+    line = line_of(verdict, at, source)
+    if verdict.outcome in DIAGNOSED and is_unsure(line, at, source, check.traffic):
+        run.unsure_of_line[check.id] = at
+    return line
+
+
 def line_of_culprit(
     verdict: CheckVerdict, diagnosis: Diagnosis | None, spec: CheckSpec, source: Source
 ) -> int | None:
@@ -259,14 +269,12 @@ def column_of(line: int | None, source: Source) -> int | None:
 
 
 def described_pair(verdict: CheckVerdict, message: str) -> tuple[Any, Any]:
-    """Describe what was expected and what came back; neither if that is another thing and a long
-    text that the message contains.
+    """Describe what was expected and what came back; neither if a long text came back where none
+    was expected, and the message has it already.
     """
     want, got = verdict.expected, verdict.actual
-    both = isinstance(want, str)
-    if not both and isinstance(got, str) and len(got) > LONG_TEXT and got in message:
-        return None, None
-    return describe_pair(want, got)
+    is_told = isinstance(got, str) and len(got) > LONG_TEXT and got in message
+    return (None, None) if is_told and not isinstance(want, str) else describe_pair(want, got)
 
 
 def known_failure(

@@ -269,7 +269,7 @@ def gifts(book: Gradebook) -> list[Gift]:
 
 def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
     """Let a person be another one, in all assignments; return that one. Raise UsageError if both
-    are on a roster, or if it has the number in Moodle of one of them as that of a third one.
+    are on a roster, or if one of them came under a number in Moodle that is a third person's there.
     """
     known = known_people(book)
     if one in known.listed and other in known.listed:

@@ -401,8 +401,8 @@ def join_by_number(book: Gradebook) -> None:
                 whose = [book.path.parent, unique_call(book, other.person or 0)]
             undo = command(said[0], *whose, "--undo")
             raise UsageError(
-                f"It was said that {other.name} is {said[1]}, but on this roster that number in"
-                f" Moodle is {described(one)}. If the roster is right, undo it first: {undo}"
+                f"It was said that {other.name} is {said[1]}, but this roster gives their number in"
+                f" Moodle to {described(one)}. If the roster is right, undo it first: {undo}"
             )
         book.change("people", other.number or 0, {"same_as": one.person})
     settle_people(book)
@@ -420,8 +420,8 @@ def refuse_by_number(book: Gradebook, one: int, other: int) -> None:
                 if owner and student.person in (one, other) and owner.person not in (one, other):
                     roster = f"the roster of {name}" if name else "the roster"
                     raise UsageError(
-                        f"{student.name} has the number in Moodle that is {described(owner)} on"
-                        f" {roster}. If that is wrong, mend the roster"
+                        f"{student.name} came under a number in Moodle that {roster} gives to"
+                        f" {described(owner)}. If that is wrong, mend the roster"
                     )
 
 

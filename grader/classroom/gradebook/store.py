@@ -1193,8 +1193,11 @@ class Gradebook:
 
 
 def first_time(run: int, times: Mapping[float | None, str], newest: Mapping[int, float]) -> str:
-    """Return the first of the times of the files of a run, by the newest file of the download with
-    which each was told; but one after that of other files before them, by ``newest`` of each run.
+    """Return when the files of a run were first handed in: the first of their ``times``, but of
+    those that were told after other files came in between.
+
+    ``times`` are by the newest file of the download with which each was told; ``newest`` has the
+    newest file of each run.
     """
     others = [other for other in newest.values() if other < newest[run]]
     since = max(others, default=-math.inf)
