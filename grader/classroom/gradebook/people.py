@@ -785,7 +785,7 @@ def keep_absent(
             book.settle(line)
 
 
-ELSEWHERE = "submitted, but not in this download"
+ELSEWHERE = "handed in by the roster, but not in this download"
 """What is said of people who handed in by the roster, and of whom nothing has come."""
 
 

@@ -309,7 +309,7 @@ def test_who_handed_in_by_the_roster_is_not_said_to_have_handed_in_nothing(
     term.grade(term.download("part", {ada: text}), roster=roster)
     said = capsys.readouterr().out
     assert "handed in nothing: Cy\n" in said
-    assert "Ben: submitted, but not in this download" in said
+    assert "Ben: handed in by the roster, but not in this download" in said
     if sheet == "de":
         words = ("export", term.out, "--to", "moodle", "--template", roster, "--missing-as-zero")
         term.run(*words, "--output", term.folder / "filled.csv")
