@@ -1,11 +1,13 @@
 """Measure what a submission costs in a small and in a large class: the seconds for each, and the
 supervisor's peak memory in megabytes.
 
-    python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded] [--rendered]
+    python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded] [--rendered] [--dask 2]
 
 The submissions are of the engine tests' small course. All texts differ, and a warm host grades one
 at a time. Each size runs in a separate process. The script prints one JSON object: the measures of
 each size, and the ratio of the last to the first.
+
+With ``--dask`` as many Dask workers on this machine grade, one submission at a time each.
 
 With ``--recorded`` grading is replaced by reading a recorded result, as it comes from a cluster, so
 that what is left is the supervisor's own work: pages, rows, commits. With ``--rendered`` the page
@@ -15,14 +17,16 @@ comes from the cluster too.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,10 +104,33 @@ def recorded(
     return repeat
 
 
-def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, float]:
-    """Grade a class of ``count`` in this process; return seconds each and peak megabytes.
+@contextlib.contextmanager
+def cluster(count: int) -> Iterator[str]:
+    """Start a Dask scheduler and ``count`` workers of one thread; give the scheduler's file."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as running:
+        file = Path(folder, "scheduler.json")
+        options = ["--scheduler-file", str(file), "--no-dashboard"]
+        worker = ["worker", "--no-nanny", "--nthreads", "1"]
+        for words in (["scheduler", "--port", "0", "--host", "127.0.0.1"], *[worker] * count):
+            process = subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-m", "dask", *words, *options],
+                cwd=folder,
+                env={**os.environ, "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"},
+            )
+            running.enter_context(process)
+            running.callback(process.kill)
+        while not file.exists():
+            time.sleep(0.1)
+        yield str(file)
 
-    With ``repeated``, results are recorded once and repeated.
+
+def grade(
+    count: int, *, repeated: bool, rendered: bool = False, scheduler: str | None = None
+) -> dict[str, float]:
+    """Grade a class of ``count``; return seconds each and this process's peak megabytes.
+
+    With ``repeated``, results are recorded once and repeated. With a ``scheduler``, the workers of
+    a cluster grade.
     """
     from grader.cli import batch
     from grader.cli.batch import BatchOptions, grade_class
@@ -119,7 +146,8 @@ def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, fl
     if repeated:
         vars(batch)["grade_here"] = recorded(course, host, lesson, answers, rendered=rendered)
     with tempfile.TemporaryDirectory() as folder:
-        for place, size in ((Path(folder) / "warm", 1), (Path(folder) / "class", count)):
+        warm = 8 if scheduler else 1  # each worker of a cluster grades some of them
+        for place, size in ((Path(folder) / "warm", warm), (Path(folder) / "class", count)):
             write(place, size, lesson, answers)
             began = time.perf_counter()
             grade_class(
@@ -128,7 +156,8 @@ def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, fl
                     place,
                     place.with_suffix(".out"),
                     lessons=(lesson,),
-                    workers=8 if repeated else 1,
+                    workers=0 if scheduler else 8 if repeated else 1,
+                    scheduler=scheduler,
                     seed=5,
                     sandbox="auto",
                     lang="en",
@@ -152,12 +181,16 @@ def main() -> None:
     options.add_argument("--only", type=int, help=argparse.SUPPRESS)
     options.add_argument("--recorded", action="store_true")
     options.add_argument("--rendered", action="store_true")
+    options.add_argument("--dask", type=int, default=0)
     asked = options.parse_args()
     if asked.only:
-        found = grade(asked.only, repeated=asked.recorded, rendered=asked.rendered)
+        shown = {"repeated": asked.recorded, "rendered": asked.rendered}
+        with cluster(asked.dask) if asked.dask else contextlib.nullcontext() as scheduler:
+            found = grade(asked.only, scheduler=scheduler, **shown)
         print(json.dumps(found))
         return
     how = ["--recorded"] * asked.recorded + ["--rendered"] * asked.rendered
+    how += ["--dask", str(asked.dask)] if asked.dask else []
     sizes: dict[str, Any] = {}
     for size in asked.sizes.split(","):
         done = subprocess.run(
