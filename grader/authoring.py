@@ -526,8 +526,7 @@ from grader.judge.remote.session import Student
 from grader.judge.rule_keys import Again
 from grader.judge.running_check import InCheck
 from grader.judge.under_test import hands_on, under_test
-from grader.judge.under_test.calls import assert_worst, differentiated
-from grader.judge.under_test.tested import declared
+from grader.judge.under_test.tested import assert_worst, declared, differentiated
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Opaque

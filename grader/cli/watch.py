@@ -5,7 +5,7 @@ event at a time::
 
     saves ──▶ │        │ ──▶ jobs ──▶ grade ──┐
     keys  ──▶ │ events │                      │
-       ▲      │        │ ◀──── done ──────────┘ ──▶ shown(verdict)
+       ▲      │        │ ◀──── done ──────────┘ ──▶ shown(report)
 
 The newest save of a lesson wins: the result of an older one is not shown, and a run that delays it
 is ended. A file that is empty or not valid Python just after a save may be half written, so the
@@ -170,19 +170,6 @@ PATIENCE_SECONDS = 0.4
 """How long an obsolete run may continue."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchResult:
-    """A graded lesson: its report and the previous result."""
-
-    lesson: str
-    report: Report
-    before: LessonResult | None
-
-    @property
-    def result(self) -> LessonResult:
-        return self.report.lessons[0]
-
-
 @dataclass(slots=True)
 class WatchJob:
     """One run: its text, when it was requested, whether a newer save made it obsolete."""
@@ -198,15 +185,15 @@ class WatchJob:
 @dataclass(kw_only=True, eq=False)
 class Watcher:
     """The loop. ``grade`` runs in a separate thread, and ``end`` makes it return early. ``shown``
-    gets results, ``pressed`` keys. ``slow`` gets a lesson and how many seconds it has been graded
-    for: first after ``SLOW_SECONDS``, then once a second.
+    gets a lesson's report and its result before, ``pressed`` keys. ``slow`` gets a lesson and how
+    many seconds it has been graded for: first after ``SLOW_SECONDS``, then once a second.
     """
 
     saves: Saves
     read: Callable[[str], LessonFile | None]
     grade: Callable[[str, LessonFile | None], Report]
     end: Callable[[], None]
-    shown: Callable[[WatchResult], None]
+    shown: Callable[[Report, LessonResult | None], None]
     pressed: Callable[[str], None] = lambda _: None
     slow: Callable[[str, int], None] = lambda *_: None
 
@@ -352,9 +339,9 @@ class Watcher:
     def _done(self, job: WatchJob, report: Report) -> None:
         self._running, self._last = None, job
         if not job.obsolete:
-            verdict = WatchResult(job.lesson, report, self.results.get(job.lesson))
-            self.results[job.lesson] = verdict.result
-            self.shown(verdict)
+            before = self.results.get(job.lesson)
+            (self.results[job.lesson],) = report.lessons
+            self.shown(report, before)
         if self._waiting and self._running is None:
             self._begin(self._waiting.pop(next(iter(self._waiting))))
 

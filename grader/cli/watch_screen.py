@@ -9,7 +9,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.control import Control
@@ -31,9 +31,6 @@ from grader.render.page import render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
-
-if TYPE_CHECKING:
-    from grader.cli.watch import WatchResult
 
 KEYS = {
     "h": ("hint", "a hint for what is wrong, one step further each time"),
@@ -114,25 +111,25 @@ class WatchSession:
         template = "grading {lesson} … {seconds} s" if seconds else "grading {lesson} …"
         self.screen.show_status(self.tr(template, lesson=lesson, seconds=seconds))
 
-    def shown(self, verdict: WatchResult) -> None:
-        self.current, self.report = verdict.lesson, verdict.report
+    def shown(self, report: Report, before: LessonResult | None) -> None:
+        (result,) = report.lessons
+        self.current, self.report = result.id, report
         if self.plain:
-            self.reports.pop(verdict.lesson, None)  # the last one is the latest
-            self.reports[verdict.lesson] = verdict.report
+            self.reports.pop(result.id, None)  # the last one is the latest
+            self.reports[result.id] = report
             for line in run_lines([*self.reports.values()], self.learner.folder, self.tr):
                 print(line, flush=True)
             if self.keeps:
-                record(self.learner, verdict.report, make_console(stderr=True))
+                record(self.learner, report, make_console(stderr=True))
             return
 
         def body(console: Console) -> None:
             commands = not self.screen.keys
-            show_report(console, verdict.report, html=None, tr=self.tr, commands=commands)
+            show_report(console, report, html=None, tr=self.tr, commands=commands)
             if self.keeps:
-                record(self.learner, verdict.report, console)
+                record(self.learner, report, console)
 
-        before = verdict.before
-        last = change_text(before, verdict.result, self.tr) if before else None
+        last = change_text(before, result, self.tr) if before else None
         self.screen.show(body, self.notes, last=last)
         self.screen.keep()
 

@@ -38,10 +38,11 @@ from grader.core.pictures import GraphFigure, JacobianFigure
 from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.graphs import Graph
+from grader.judge.misuse import frame_of_course, misuse
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
-from grader.judge.running_check import frame_of_course, misuse, running
+from grader.judge.running_check import running
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 

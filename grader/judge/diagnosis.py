@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeGuard
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -31,10 +31,6 @@ from grader.judge.exception_verdicts import CheckVerdict, Facts
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
-
-if TYPE_CHECKING:
-    from grader.judge.examples import CheckRun
-
 
 MAX_FACT = 5000
 """How many characters of a text are filled in: enough for an exception's message of 4,000, and its
@@ -58,18 +54,6 @@ class Failure(CheckVerdict):
     draw: RandomInputs
     call: LastCall | None = None
     stub: Source = field(default_factory=lambda: Source("", ""))
-
-    @classmethod
-    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
-        return cls(
-            **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
-            check=check.item.name,
-            about=check.spec.about,
-            reference=reference,
-            draw=RandomInputs(check.seed),
-            call=check.traffic.last_call,
-            stub=stub,
-        )
 
     def raised(self, *fragments: str) -> bool:
         """Return whether the student's code raised and ``Type: message`` contains each of these."""

@@ -24,7 +24,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any
 
 import pytest
@@ -39,11 +39,11 @@ from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.checks import CheckSpec, call_check
 from grader.judge.describe import describe, describe_pair
-from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
+from grader.judge.diagnosis import Diagnosis, Failure, Mistake, fill_text
 from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
 from grader.judge.local_student import Reference
 from grader.judge.open_evidence import open_evidence
-from grader.judge.random_inputs import Seeds, check_seed
+from grader.judge.random_inputs import RandomInputs, Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession
 from grader.judge.remote.workers import WorkerSource
@@ -138,6 +138,18 @@ class CheckRun:
     spec: CheckSpec
     seed: int
     traffic: Traffic
+
+    def failure(self, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
+        """Return what rules see of this check if it did not pass."""
+        return Failure(
+            **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
+            check=self.item.name,
+            about=self.spec.about,
+            reference=reference,
+            draw=RandomInputs(self.seed),
+            call=self.traffic.last_call,
+            stub=stub,
+        )
 
 
 @dataclass(frozen=True, slots=True)

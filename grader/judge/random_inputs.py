@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.judge.formulas import formula
 from grader.judge.graphs import Graph
-from grader.judge.running_check import misuse
+from grader.judge.misuse import misuse
 from grader.worker.wire.program import Program, program
 
 T = TypeVar("T")

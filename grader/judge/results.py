@@ -31,15 +31,7 @@ from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
 from grader.judge.common_mistakes import COMMON, PARAMETERS
 from grader.judge.describe import describe, describe_pair
-from grader.judge.diagnosis import (
-    Diagnosis,
-    Failure,
-    Mistake,
-    diagnose,
-    fill_text,
-    in_cells,
-    show_fact,
-)
+from grader.judge.diagnosis import Diagnosis, Mistake, diagnose, fill_text, in_cells, show_fact
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
 from grader.judge.figures import render_figures
@@ -134,7 +126,7 @@ class Results:
         """Return the mistake behind a failure, and the traceback of a rule that raised."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
-        failure = Failure.of(run.check, verdict, self.reference, self.stub)
+        failure = run.check.failure(verdict, self.reference, self.stub)
         trouble = None
         ways = (("engine", PARAMETERS), ("rule", self.mistakes), ("engine", COMMON))
         for way, mistakes in ways:

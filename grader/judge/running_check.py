@@ -1,23 +1,16 @@
-"""The check that is running: its student and its source of randomness, for what checks share.
-
-``misuse`` makes the error for a check that uses the engine in a wrong way.
-"""
+"""The check that is running: its student and its source of randomness, for what checks share."""
 
 from __future__ import annotations
 
 import contextlib
-import sys
-import types
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from grader.core.errors import CheckFailure, CourseError
-from grader.core.files import PACKAGE
-
-if TYPE_CHECKING:
-    from grader.judge.random_inputs import RandomInputs
+from grader.core.errors import CheckFailure
+from grader.judge.misuse import misuse
+from grader.judge.random_inputs import RandomInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +67,3 @@ def outside_of_checks() -> Iterator[None]:
         yield
     finally:
         _running.reset(token)
-
-
-def misuse(sentence: str) -> CourseError:
-    """Return the error for a wrong use of the engine, with the place in the course's file."""
-    frame = frame_of_course()
-    return CourseError(f"{frame.f_code.co_filename}:{frame.f_lineno}: {sentence}")
-
-
-def frame_of_course() -> types.FrameType:
-    """Return the innermost frame that is not the engine's: that of a course's file."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(str(PACKAGE)):
-        frame = frame.f_back
-    return frame

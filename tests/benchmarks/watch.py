@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.cli.watch import Watcher, WatchResult, folder_saves
+from grader.cli.watch import Watcher, folder_saves
 from grader.core.messages import Settings
+from grader.core.report import LessonResult
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
@@ -32,7 +33,7 @@ BETWEEN_SAVES = 0.6
 def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int) -> list[float]:
     """Return the seconds from each save to its verdict; two additional saves warm up."""
     text = without_markers(lesson.solution.read_text("utf-8"))
-    verdicts: SimpleQueue[tuple[WatchResult, float]] = SimpleQueue()
+    verdicts: SimpleQueue[tuple[LessonResult, float]] = SimpleQueue()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         file = folder / lesson.filename
@@ -49,7 +50,7 @@ def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int
                 name="me",
             ),
             end=lambda: None,
-            shown=lambda verdict: verdicts.put((verdict, time.perf_counter())),
+            shown=lambda report, _: verdicts.put((report.lessons[0], time.perf_counter())),
         )
         watcher.again(lesson.id)
         loop = threading.Thread(target=watcher.run, daemon=True)
@@ -62,8 +63,8 @@ def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int
             fresh.write_text(f"{text}\n# {number}\n", "utf-8")
             began = time.perf_counter()
             fresh.replace(file)
-            verdict, at = verdicts.get(timeout=30)
-            assert verdict.result.status.value == "passed", verdict.result
+            result, at = verdicts.get(timeout=30)
+            assert result.status.value == "passed", result
             times.append(at - began)
         watcher.stop()
         loop.join()

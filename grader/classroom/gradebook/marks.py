@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from grader.classroom.gradebook.by_hand import TrailEntry, trail
@@ -22,7 +22,30 @@ from grader.core.report import LessonStatus, Report
 from grader.core.sqlite import transaction
 from grader.core.text import now
 
-STATE = ("attempt", "grading", "earned", "penalty", "adjusted", "mark")
+
+@dataclass(frozen=True, slots=True)
+class MarkState:
+    """What a mark is made of: the attempt that counts, its grading, its points, what lateness and
+    adjustments change, and what is left. By default that of a submission without a mark.
+    """
+
+    attempt: int | None = None
+    grading: int | None = None
+    earned: float | None = None
+    penalty: float = 0.0
+    adjusted: float = 0.0
+    mark: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMark:
+    """A mark of the history, with the extensions that its people had (None: not known)."""
+
+    id: int
+    state: MarkState
+    made_at: str
+    cause: str
+    extension: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +101,15 @@ def keep_marks(
         newest = book.value("SELECT max(id) FROM marks") or 0
         for entry in book.entries():
             submission = book.number_of(entry.name)
-            new = state_of(book, entry)
-            query = "SELECT * FROM marks WHERE submission = ? ORDER BY id DESC LIMIT 1"
-            old = book.row(query, submission)
-            if old is None and new["attempt"] is None and new["mark"] is None:
+            new, old = state_of(book, entry), newest_mark(book, submission)
+            if old is None and new.attempt is None and new.mark is None:
                 continue
-            if old is not None and all(old[key] == new[key] for key in STATE):
+            if old is not None and old.state == new:
                 continue
             cause = "" if old is None else cause_of(book, entry, old, new)
             told = {"cause": cause, "told": 0, "extension": extension_of(entry)}
-            book.insert("marks", {"submission": submission, "made_at": now(), **new, **told})
+            row = {"submission": submission, "made_at": now(), **asdict(new), **told}
+            book.insert("marks", row)
             if old is not None:
                 drop_page(entry.name)
         keep_places(book, newest)
@@ -200,12 +222,12 @@ def untold(book: Gradebook) -> Iterator[MarkChange]:
     )
     for line in list(book.rows(query, book.assignment)):
         rows = marks_of(book, line["name"])
-        later = [row for row in rows if row["id"] >= line["first"]]
-        earlier = [row for row in rows if row["id"] < line["first"]]
+        later = [row for row in rows if row.id >= line["first"]]
+        earlier = [row for row in rows if row.id < line["first"]]
         if not earlier:
             earlier, later = later[:1], later[1:]
         if later:
-            yield change_of(book, book.entry(line["name"]), earlier[-1], later)
+            yield change_of(book, book.entry(line["name"]), earlier[-1].state, later)
 
 
 def note_told(book: Gradebook, names: Collection[str] | None = None) -> None:
@@ -223,39 +245,38 @@ def note_told(book: Gradebook, names: Collection[str] | None = None) -> None:
             book.db.execute(query, [book.assignment])
 
 
-def state_of(book: Gradebook, entry: GradebookEntry) -> dict[str, Any]:
+def state_of(book: Gradebook, entry: GradebookEntry) -> MarkState:
     """Return what an entry's mark is made of."""
     chosen = next((one for one in entry.attempts if one.number == entry.counts), None)
-    grading = chosen and book.value("SELECT grading FROM attempts WHERE id = ?", chosen.id)
-    return {
-        "attempt": chosen and chosen.id,
-        "grading": grading,
-        "earned": entry.report.score if entry.report else None,
-        "penalty": entry.penalty,
-        "adjusted": entry.adjusted_by,
-        "mark": total_points(entry),
-    }
+    query = "SELECT grading FROM attempts WHERE id = ?"
+    return MarkState(
+        chosen.id if chosen else None,
+        book.value(query, chosen.id) if chosen else None,
+        entry.report.score if entry.report else None,
+        entry.penalty,
+        entry.adjusted_by,
+        total_points(entry),
+    )
 
 
-def cause_of(
-    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], new: dict[str, Any]
-) -> str:
+def cause_of(book: Gradebook, entry: GradebookEntry, before: KeptMark, new: MarkState) -> str:
     """Return the reasons for which a mark is not what it was."""
-    causes = []
-    if old["attempt"] != new["attempt"]:
-        causes.append(cause_of_attempt(book, entry, old, new))
-    elif old["grading"] != new["grading"]:
-        causes.append("graded again" if new["grading"] else "could not be graded again")
-    if old["penalty"] != new["penalty"]:
+    causes, old = [], before.state
+    if old.attempt != new.attempt:
+        causes.append(cause_of_attempt(book, entry, before, new))
+    elif old.grading != new.grading:
+        causes.append("graded again" if new.grading else "could not be graded again")
+    if old.penalty != new.penalty:
         extension = extension_of(entry)
-        if old["extension"] is not None and old["extension"] != extension:
+        if before.extension is not None and before.extension != extension:
             causes.append("extension changed" if extension else "extension ended")
         late = f"{entry.lateness}" if entry.lateness else "not late"
-        rate = old["earned"] and new["earned"] and old["penalty"] / old["earned"]
-        if not rate or abs(rate - new["penalty"] / new["earned"]) > 1e-9:
+        rates = [one.penalty / one.earned for one in (old, new) if one.earned]
+        if len(rates) < 2 or not math.isclose(*rates, abs_tol=1e-9):
             causes.append(late)
-    if old["adjusted"] != new["adjusted"]:
-        causes.append(cause_of_adjustment(book, entry, old, new["adjusted"] - old["adjusted"]))
+    if old.adjusted != new.adjusted:
+        points = new.adjusted - old.adjusted
+        causes.append(cause_of_adjustment(book, entry, before.made_at, points))
     return "; ".join(causes) or "marks are made differently"
 
 
@@ -263,17 +284,15 @@ def extension_of(entry: GradebookEntry) -> str:
     return "; ".join(sorted({one.details["due"] for one in entry.students if "due" in one.details}))
 
 
-def cause_of_attempt(
-    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], new: dict[str, Any]
-) -> str:
+def cause_of_attempt(book: Gradebook, entry: GradebookEntry, old: KeptMark, new: MarkState) -> str:
     """Return why another attempt counts: by what a person did, or because it is another one."""
     gifts = "SELECT gifts FROM attempts WHERE id = ?"
     before, after = (
-        set(json.loads(book.value(gifts, state["attempt"]) or "[]")) for state in (old, new)
+        set(json.loads(book.value(gifts, state.attempt) or "[]")) for state in (old.state, new)
     )
     if after - before:
         return f"given: {name_list(sorted(after - before))}"
-    if before - after and book.value("SELECT void FROM attempts WHERE id = ?", old["attempt"]):
+    if before - after and book.value("SELECT void FROM attempts WHERE id = ?", old.state.attempt):
         return f"taken back: {name_list(sorted(before - after))}"
     for deed in reversed(trail(book)):
         if said := cause_of_deed(book, entry, deed, old, new):
@@ -282,11 +301,7 @@ def cause_of_attempt(
 
 
 def cause_of_deed(
-    book: Gradebook,
-    entry: GradebookEntry,
-    deed: TrailEntry,
-    old: dict[str, Any],
-    new: dict[str, Any],
+    book: Gradebook, entry: GradebookEntry, deed: TrailEntry, old: KeptMark, new: MarkState
 ) -> str:
     """Return what was done, if it moved the attempts so; else ''."""
     owners = {
@@ -294,7 +309,7 @@ def cause_of_deed(
         for table, number, was in deed.detail.get("before", ())
         if table == "attempts" and "submission" in was
     }
-    came, went = new["attempt"] in owners, old["attempt"] in owners
+    came, went = new.attempt in owners, old.state.attempt in owners
     if deed.action == "swap" and came and went:
         other = deed.detail["other"] if entry.name == deed.name else deed.name
         return f"exchange with {other} undone" if deed.undone else f"exchanged with {other}"
@@ -304,17 +319,15 @@ def cause_of_deed(
     if book.number_of(entry.name) in owners.values():  # the line from which it was taken
         what = f"what was handed in is that of {deed.name}"
         came, went = went, came
-        if old["attempt"] and new["attempt"]:
+        if old.state.attempt and new.attempt:
             return ""
     if deed.undone:
         return f"{what}: undone" if went else ""
-    return what if came and deed.made_at >= old["made_at"] else ""
+    return what if came and deed.made_at >= old.made_at else ""
 
 
-def cause_of_adjustment(
-    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], points: float
-) -> str:
-    """Return the newest adjustment, or undone one, that explains so many points."""
+def cause_of_adjustment(book: Gradebook, entry: GradebookEntry, since: str, points: float) -> str:
+    """Return the newest adjustment, or undone one, since then that explains so many points."""
     undone_at: dict[int, str] = dict(
         book.db.execute("SELECT id, undone_at FROM adjustments WHERE undone_at IS NOT NULL")
     )
@@ -326,7 +339,7 @@ def cause_of_adjustment(
         (undone_at[one.number], one.number, -one.points, one.reason, "adjustment undone")
         for one in undone
     ]
-    fitting = [one for one in found if one[0] >= old["made_at"] and math.isclose(one[2], points)]
+    fitting = [one for one in found if one[0] >= since and math.isclose(one[2], points)]
     if not fitting:
         return "adjustment"
     *_, reason, what = max(fitting)
@@ -334,17 +347,17 @@ def cause_of_adjustment(
 
 
 def changed_checks(
-    book: Gradebook, old: dict[str, Any], new: dict[str, Any]
+    book: Gradebook, old: MarkState, new: MarkState
 ) -> tuple[tuple[str, str | None, str | None], ...]:
     """Return the checks whose outcome is another one in another grading."""
-    if old["grading"] == new["grading"] or not old["grading"] or not new["grading"]:
+    if old.grading == new.grading or not old.grading or not new.grading:
         return ()
     query = "SELECT check_id, outcome FROM results WHERE grading = ? ORDER BY check_id"
-    before: dict[str, str] = dict(book.db.execute(query, [old["grading"]]))
-    after: dict[str, str] = dict(book.db.execute(query, [new["grading"]]))
-    for outcomes, state, others in ((before, old, after), (after, new, before)):
+    before: dict[str, str] = dict(book.db.execute(query, [old.grading]))
+    after: dict[str, str] = dict(book.db.execute(query, [new.grading]))
+    for outcomes, grading, others in ((before, old.grading, after), (after, new.grading, before)):
         left = {check for check in others if check not in outcomes}
-        absent = not_handed_in(book, state["grading"]) if left else ()
+        absent = not_handed_in(book, grading) if left else ()
         outcomes |= {check: NOT_HANDED_IN for check in left if check.partition(".")[0] in absent}
     return tuple(
         (check, before.get(check), after.get(check))
@@ -382,13 +395,13 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
     for entry in book.entries():
         stayed = [one for one in entry.students if same.get(one.person, one.person) not in moved]
         rows = marks_of(book, entry.name)
-        later = [row for row in rows if row["id"] > before]
-        earlier = [row for row in rows if row["id"] <= before]
+        later = [row for row in rows if row.id > before]
+        earlier = [row for row in rows if row.id <= before]
         if not earlier and not before:
             earlier = later[:1]
         if not later or later == earlier or (entry.students and not stayed):
             continue
-        old = earlier[-1] if earlier else dict.fromkeys(STATE)
+        old = earlier[-1].state if earlier else MarkState()
         change = change_of(book, replace(entry, students=tuple(stayed)), old, later)
         if change.is_seen:
             yield change
@@ -417,29 +430,39 @@ def history_of(book: Gradebook, entry: GradebookEntry) -> list[tuple[str, float 
     return sorted(found, key=lambda one: one[0])
 
 
-def marks_of(book: Gradebook, name: str) -> list[dict[str, Any]]:
+def marks_of(book: Gradebook, name: str) -> list[KeptMark]:
     query = "SELECT * FROM marks WHERE submission = ? ORDER BY id"
-    return list(book.rows(query, book.number_of(name)))
+    return [kept_mark(row) for row in book.rows(query, book.number_of(name))]
+
+
+def newest_mark(book: Gradebook, submission: int | None) -> KeptMark | None:
+    query = "SELECT * FROM marks WHERE submission = ? ORDER BY id DESC LIMIT 1"
+    row = book.row(query, submission)
+    return kept_mark(row) if row else None
+
+
+def kept_mark(row: Mapping[str, Any]) -> KeptMark:
+    state = MarkState(*(row[one.name] for one in fields(MarkState)))
+    return KeptMark(row["id"], state, row["made_at"], row["cause"], row["extension"])
 
 
 def change_of(
-    book: Gradebook, entry: GradebookEntry, old: dict[str, Any], later: Sequence[dict[str, Any]]
+    book: Gradebook, entry: GradebookEntry, old: MarkState, later: Sequence[KeptMark]
 ) -> MarkChange:
     """Return the change from a mark to the last of those after it, with all causes since a mark
     was last made of the same.
     """
     new = later[-1]
-    states = [old, *later]
-    same = max(at for at, row in enumerate(states) if all(row[key] == old[key] for key in STATE))
-    causes = dict.fromkeys(row["cause"] for row in states[same + 1 :] if row["cause"])
+    same = max((at + 1 for at, row in enumerate(later) if row.state == old), default=0)
+    causes = dict.fromkeys(row.cause for row in later[same:] if row.cause)
     return MarkChange(
         entry.name,
         entry.label,
-        new["made_at"],
-        old["mark"],
-        new["mark"],
+        new.made_at,
+        old.mark,
+        new.state.mark,
         "; ".join(causes),
-        changed_checks(book, old, new),
+        changed_checks(book, old, new.state),
     )
 
 

@@ -22,7 +22,8 @@ from grader.judge.checks import (
     type_name,
 )
 from grader.judge.diagnosis import same
-from grader.judge.running_check import InCheck, misuse
+from grader.judge.misuse import misuse
+from grader.judge.running_check import InCheck
 from grader.judge.under_test.texts import HANDED_ON
 
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from grader.core.i18n import phrase
 from grader.judge.checks import assert_gradient, fail
-from grader.judge.running_check import misuse, outside_of_checks
-from grader.judge.under_test.calls import Near, differentiated
-from grader.judge.under_test.tested import Tested
+from grader.judge.misuse import misuse
+from grader.judge.running_check import outside_of_checks
+from grader.judge.under_test.tested import Near, Tested, differentiated
 
 WAYS = ("forward", "backward")
 OUTSIDE_TORCH = {

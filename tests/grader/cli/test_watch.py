@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.watch import Watcher, WatchResult, folder_saves, half_written, remote_kind
+from grader.cli.watch import Watcher, folder_saves, half_written, remote_kind
 from grader.cli.watch_screen import change_text
 from grader.core.i18n import Catalogue
 from grader.core.report import (
@@ -57,7 +57,9 @@ class WatchDriver:
 
     files: dict[str, str] = field(default_factory=dict)
     saves: queue.Queue[tuple[str, ...]] = field(default_factory=queue.Queue)
-    shown: queue.Queue[WatchResult] = field(default_factory=queue.Queue)
+    shown: queue.Queue[tuple[LessonResult, LessonResult | None]] = field(
+        default_factory=queue.Queue
+    )
     graded: queue.Queue[str] = field(default_factory=queue.Queue)
     looked_at: queue.Queue[str | None] = field(default_factory=queue.Queue)
     ended: threading.Event = field(default_factory=threading.Event)
@@ -71,7 +73,7 @@ class WatchDriver:
             read=self.read,
             grade=self.grade,
             end=self.ended.set,
-            shown=self.shown.put,
+            shown=lambda report, before: self.shown.put((report.lessons[0], before)),
             pressed=self.pressed,
         )
         self.thread = threading.Thread(target=self.watch, daemon=True)
@@ -116,7 +118,8 @@ class WatchDriver:
 
     def verdict(self) -> str:
         """Return the text of the next verdict."""
-        return self.shown.get(timeout=WAIT).result.checks[0].message or ""
+        result, _ = self.shown.get(timeout=WAIT)
+        return result.checks[0].message or ""
 
     def end(self) -> object:
         self.watcher.stop(5)
@@ -134,12 +137,12 @@ def driver() -> Iterator[WatchDriver]:
 
 def test_a_save_is_graded_and_shown_with_the_run_before(driver: WatchDriver) -> None:
     driver.save("x = 'wrong'")
-    first = driver.shown.get(timeout=WAIT)
+    first, before_first = driver.shown.get(timeout=WAIT)
     driver.save("x = 'right'")
-    second = driver.shown.get(timeout=WAIT)
-    assert (first.before, second.before) == (None, first.result)
-    assert (second.lesson, second.result.score) == ("tiny", 10.0)
-    assert first.result.score == 0.0
+    second, before_second = driver.shown.get(timeout=WAIT)
+    assert (before_first, before_second) == (None, first)
+    assert (second.id, second.score) == ("tiny", 10.0)
+    assert first.score == 0.0
 
 
 def test_the_newest_save_wins_and_an_obsolete_run_is_ended_and_not_shown(
