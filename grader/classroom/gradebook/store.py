@@ -371,7 +371,8 @@ class Gradebook:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
         A time is when it was handed in, or, if nobody says, that of its download: but before
-        what was handed in after the newest file of that download.
+        what was handed in after the newest file of that download. Of one download, what came
+        under another name is the later one: which was graded first is luck.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
@@ -392,7 +393,7 @@ class Gradebook:
             return min([moment(ranked), *(one - MOMENT for one in later)])
 
         if len(rows) > 1:
-            rows.sort(key=lambda row: (time(row), row[4] or 0))
+            rows.sort(key=lambda row: (time(row), row[4] or 0, row[5] or ""))
         return tuple(
             Attempt(
                 number,

@@ -592,6 +592,15 @@ def test_a_person_is_one_in_all_assignments_and_each_change_is_said(
     assert term.marks("Week 2")["zed"] == 8.0
 
 
+@pytest.mark.parametrize("gone", ["Abe", "zed"])
+def test_of_one_download_what_came_under_another_name_counts(gone: str, term: Term) -> None:
+    """It does whichever was graded first."""
+    handed = {f"{gone}/tiny.py": points(8), "Ben/tiny.py": points(5)}
+    term.grade(term.download("a", handed))
+    term.run("person", term.out, gone, "Ben")
+    assert term.marks() == {"Ben": 8.0}
+
+
 def test_who_swaps_takes_the_others_place_in_time(term: Term) -> None:
     """Ben's own earlier attempt does not count instead, by any policy of the last."""
     term.grade(term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(10)}))
