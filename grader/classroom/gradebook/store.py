@@ -371,13 +371,13 @@ class Gradebook:
         """Return a submission's attempts in the order of their times, numbered from 1.
 
         A time is when it was handed in, or, if nobody says, that of its download: but before
-        what was handed in after the newest file of that download. Of one download, what came
-        under another name is the later one: which was graded first is luck.
+        what was handed in after the newest file of that download. Of two in one download
+        the names there decide, or their contents: which was graded first is luck.
         """
         rows = self.db.execute(
             "SELECT t.id, coalesce(t.as_of, p.handed_in, p.on_roster), coalesce(r.ranked, ''),"
             " r.newest, r.id, t.came_as, p.late,"
-            " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem FROM"
+            " CASE WHEN g.faults = 0 AND g.complete THEN g.score END, t.problem, t.digest FROM"
             " attempts t JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id) LEFT JOIN"
             " runs r ON r.id = coalesce(t.as_run, p.run) LEFT JOIN gradings g ON g.id = t.grading"
             " WHERE t.submission = ? AND t.void = 0 ORDER BY t.id",
@@ -393,7 +393,7 @@ class Gradebook:
             return min([moment(ranked), *(one - MOMENT for one in later)])
 
         if len(rows) > 1:
-            rows.sort(key=lambda row: (time(row), row[4] or 0, row[5] or ""))
+            rows.sort(key=lambda row: (time(row), row[4] or 0, row[5], row[-1]))
         return tuple(
             Attempt(
                 number,
@@ -405,7 +405,7 @@ class Gradebook:
                 score,
                 problem,
             )
-            for number, (id, handed_in, ranked, newest, _, came_as, late, score, problem) in (
+            for number, (id, handed_in, ranked, newest, _, came_as, late, score, problem, _) in (
                 enumerate(rows, 1)
             )
         )
