@@ -432,8 +432,8 @@ def distinct_labels(entries: Iterable[GradebookEntry]) -> dict[str, str]:
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
     """Yield code of a lesson that everybody may have: stub, reference, other right answers."""
-    for path in (lesson.stub, lesson.solution):
-        yield path.read_text("utf-8") if path.exists() else ""
+    yield lesson.stub_text
+    yield lesson.solution.read_text("utf-8") if lesson.solution.exists() else ""
     yield from (cell.source for cell in lesson.accepted)
 
 

@@ -51,7 +51,7 @@ class KnownVerdicts:
 
 def deciding_hash(lesson: Lesson) -> str:
     """Return the hash of the files that decide the verdict on an answer."""
-    files = [*lesson.checks.glob("*.py"), lesson.stub, lesson.solution]
+    files = [*lesson.checks.glob("*.py"), lesson.stub_source]
     files += [lesson.diagnosis] if lesson.diagnosis else []
     return hash_files(lesson.root, (path for path in files if path.exists()))
 

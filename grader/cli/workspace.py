@@ -129,7 +129,7 @@ def make_workspace(
 
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
     """Return the initial content of a lesson's file: its stub, or a notebook that teaches it."""
-    stub = lesson.stub.read_text("utf-8")
+    stub = lesson.stub_text
     if tr.lang != ENGLISH:
         stub = stub_in(load_catalogue(tr.lang, lesson.texts(tr.lang)), stub, lesson.id)
     if path.suffix != SUFFIX:

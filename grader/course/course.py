@@ -23,7 +23,7 @@ from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, Promise, read_catalogue, read_contract
 from grader.course.source import Source
-from grader.course.stubs import copied_region
+from grader.course.stubs import copied_region, stub_of
 
 HIDDEN = "\n# hidden\n"
 """The line in ``test_checks.py`` below which no check is handed out."""
@@ -85,7 +85,21 @@ class Lesson:
 
     @property
     def stub(self) -> Path:
+        """The file in ``exercises``, which may hold somebody's work; see ``stub_text``."""
         return self.folder / self.filename
+
+    @property
+    def stub_source(self) -> Path:
+        """The file that the stub is made of: a students' bundle has no solution."""
+        return self.solution if self.solution.exists() else self.stub
+
+    @property
+    def stub_text(self) -> str:
+        """What students begin with. Who works in the course's ``exercises`` changes the stub's
+        file, so the text comes from the solution.
+        """
+        text = self.stub_source.read_text("utf-8")
+        return stub_of(text, name=str(self.solution)) if self.stub_source != self.stub else text
 
     @property
     def solution(self) -> Path:
@@ -321,7 +335,7 @@ class Course:
         """Return such a hash for some lessons and the current state of the files."""
         files = [self.root / "exercises" / "course.toml"]
         for lesson in lessons:
-            files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]
+            files += [lesson.stub_source, lesson.folder / "hints.toml"]
             files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
             files += [lesson.checks / "diagnosis.toml", lesson.checks / "contract.toml"]
         return hash_files(self.root, (path for path in files if path.exists()))

@@ -61,7 +61,7 @@ class LessonPlugin:
 
     def __init__(self, lesson: Lesson, lang: str) -> None:
         self.lesson = lesson
-        self.stub = Source(lesson.stub.read_text("utf-8"), lesson.filename)
+        self.stub = Source(lesson.stub_text, lesson.filename)
         self.scenarios = lesson.scenarios_text
         self.tr = load_catalogue(lang, lesson.texts(lang))
         self.withheld = lesson.held is not None

@@ -197,7 +197,7 @@ def default_mode() -> str:
 
 def lesson_key(lesson: Lesson, lang: str) -> str:
     """Return a hash of a lesson, its language, and of when its files were last changed."""
-    files = [lesson.stub, lesson.solution, lesson.folder / "hints.toml", *lesson.texts(lang)]
+    files = [lesson.stub_source, lesson.folder / "hints.toml", *lesson.texts(lang)]
     files += [lesson.mistakes_file, lesson.near_misses_file, lesson.accepted_file]
     files += [lesson.checks / "diagnosis.toml", lesson.checks / "contract.toml"]
     files += sorted(lesson.checks.glob("*.py"))

@@ -124,7 +124,7 @@ def _texts_of(lesson: Lesson) -> Iterator[str]:
     yield from translatable(lesson.diagnosis) if lesson.diagnosis else ()
     for promise in lesson.contract:
         yield from promise.terms.says
-    stub = lesson.stub.read_text("utf-8")
+    stub = lesson.stub_text
     names = list(Source(stub, lesson.filename).definitions)
     yield from (sentence for _, sentence in stub_sentences(stub, names))
     yield from sentences_in(ast.get_docstring(ast.parse(stub)) or "")

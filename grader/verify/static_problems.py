@@ -16,7 +16,7 @@ from grader.course.course import Lesson
 from grader.course.lesson_texts import Promise, compared_form, stub_sentences, task_sentences
 from grader.course.scaffold import MARK, UNWRITTEN, placeholders_in
 from grader.course.source import Source
-from grader.course.stubs import header, stub_of
+from grader.course.stubs import header
 from grader.verify.case_result import Found
 from grader.verify.slips import place_of_check, place_of_sentence, slips_in
 
@@ -50,8 +50,7 @@ class HeldPromise:
 def static_problems(lesson: Lesson) -> Iterator[str]:
     """Yield the problems that can be found without grading: files, hints, the stub."""
     marked = lesson.solution.read_text("utf-8")
-    stub = lesson.stub.read_text("utf-8") if lesson.stub.exists() else ""
-    if stub != stub_of(marked, name=str(lesson.solution)):
+    if not lesson.stub.exists() or lesson.stub.read_text("utf-8") != lesson.stub_text:
         yield (
             f"{lesson.stub.name} is not the stub that the solution generates; run: grade verify"
             " --write-stubs"
@@ -111,8 +110,8 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
 def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[str]:
     names = (*lesson.names, *lesson.bonus)
     readme, toml = lesson.folder / "README.md", lesson.checks / "contract.toml"
-    stub_text = lesson.stub.read_text("utf-8")
-    stub = [(name, compared_form(text)) for name, text in stub_sentences(stub_text, names)]
+    sentences = stub_sentences(lesson.stub_text, names)
+    stub = [(name, compared_form(text)) for name, text in sentences]
     tasks = [compared_form(text) for text in task_sentences(readme.read_text("utf-8"))]
     everywhere = [compared_form(text) for text in lesson.everywhere]
     promised = {

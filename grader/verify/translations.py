@@ -43,8 +43,7 @@ def untranslated(lesson: Lesson, tr: Catalogue) -> list[str]:
         tr(text)
     for promise in lesson.contract:
         tr(promise.terms.says[0])
-    if lesson.stub.exists():
-        stub_in(tr, lesson.stub.read_text("utf-8"), lesson.id)
+    stub_in(tr, lesson.stub_text, lesson.id)
     return sorted(text for text in tr.missing if MARK not in text)
 
 

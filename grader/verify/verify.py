@@ -291,10 +291,7 @@ def _so_far(found: Found) -> Iterator[str]:
 def cases_of(lesson: Lesson) -> list[Case]:
     marked = lesson.solution.read_text("utf-8")
     solution = without_markers(marked)
-    cases = [
-        Case(lesson, "solution", "", solution),
-        Case(lesson, "stub", "", lesson.stub.read_text("utf-8")),
-    ]
+    cases = [Case(lesson, "solution", "", solution), Case(lesson, "stub", "", lesson.stub_text)]
     for kind, cells in (
         ("accepted", lesson.accepted),
         ("mistake", lesson.mistakes),

@@ -382,6 +382,7 @@ def lines_of(
     lines: dict[SubmittingStudent, int] = {}
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
+    unsure: list[tuple[SubmittingStudent, list[int], str]] = []
     notes: list[str] = []
     for step in STEPS:
         known = set(lines.values())
@@ -416,12 +417,33 @@ def lines_of(
             if len(found) > 1:
                 among[person] = found
             if step.says and links[person]:
-                where = " or ".join(where_is(line, on_roster) for line in links[person])
-                note = f"{person} may be {where}, {UNSURE if found else step.says}"
-                notes += [note] if note not in notes else []
-                for line in links[person]:
-                    doubts.setdefault(line, []).append(str(person))
-    return lines, doubts, notes
+                unsure.append((person, links[person], UNSURE if found else step.says))
+    for person, those in still_unsure(lines, on_roster):
+        unsure.append((person, those, UNSURE))
+    for person, those, why in unsure:
+        notes.append(f"{person} may be {where_any_is(those, on_roster)}, {why}")
+        for line in those:
+            doubts.setdefault(line, []).append(str(person))
+    return lines, doubts, [*dict.fromkeys(notes)]
+
+
+def still_unsure(
+    lines: Mapping[SubmittingStudent, int], on_roster: dict[int, StudentIdentity]
+) -> Iterator[tuple[SubmittingStudent, list[int]]]:
+    """Yield who is known from an earlier run, but not on the roster, with the lines of it that have
+    their name and nobody's submission.
+    """
+    listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
+    persons = {one.person for one in listed.values()}
+    here = {on_roster[line].person for line in lines.values()}
+    index = PeopleIndex(
+        (line, _names(one)) for line, one in listed.items() if one.person not in here
+    )
+    for person, own in lines.items():
+        if own not in listed and on_roster[own].person not in persons:
+            named = index.find(_names_called(person))
+            if those := [one for one in named if not contradict(person.student, listed[one])]:
+                yield person, those
 
 
 UNLISTED = 1_000_000
@@ -432,6 +454,10 @@ def where_is(line: int, on_roster: dict[int, StudentIdentity]) -> str:
     """Return where somebody is known from, for a message."""
     where = ", known before" if line >= UNLISTED else f" on line {line} of the roster"
     return on_roster[line].name + where
+
+
+def where_any_is(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> str:
+    return " or ".join(where_is(line, on_roster) for line in lines)
 
 
 def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[int]:

@@ -31,9 +31,14 @@ REPOSITORY = ".git"
 
 def _matching(level: Directory) -> int:
     named = _named(level)
-    if AROUND.search(level.name):
+    if AROUND.search(level.name) and not _is_wrapped(level):
         return len(named)
     return sum(entry.holds(REPOSITORY) for entry in named)
+
+
+def _is_wrapped(level: Directory) -> bool:
+    """Return whether all that is there is the folder around the clones, as in a zip of its name."""
+    return len(level.entries) == 1 and bool(AROUND.search(level.entries[0].name))
 
 
 def _named(level: Directory) -> list[Entry]:

@@ -120,7 +120,6 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
     yield course.root / "exercises" / "course.toml"
     yield from sorted((course.root / "exercises").glob("*.po"))
     for lesson in lessons:
-        yield lesson.stub
         yield lesson.solution
         yield from lesson.folder.glob("hints.toml")
         yield from sorted(lesson.folder.glob("*.po"))

@@ -145,7 +145,7 @@ def bundle_files(
         yield f"{BUNDLED}/exercises/{path.name}", path.read_text("utf-8")
     for lesson in lessons:
         how = f"To grade this file, type: grade {lesson.id}"
-        yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)
+        yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub_text, how)
         for path in lesson.readmes:
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
         yield from lesson_files(lesson, steps)
@@ -164,7 +164,7 @@ def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
         yield f"{checks}/{name}", without_names(text, names)
     if lesson.contract:
         yield f"{checks}/contract.toml", contract_without(lesson.contract, names)
-    yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
+    yield f"{exercises}/{lesson.stub.name}", lesson.stub_text
     hints = lesson.hints()
     later = [step for hint in hints.values() for step in hint[steps:]]
     held_back = hints_that_answer(lesson).union(later)

@@ -116,7 +116,6 @@ def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(
         "engine/requirements.txt",
     } <= names
     assert {name for name in names if "tiny" in name} == {
-        "course/exercises/tiny/tiny.py",
         "course/exercises/tiny/hints.toml",
         "course/solutions/tiny.py",
         "course/tests/checks/tiny/diagnosis.toml",

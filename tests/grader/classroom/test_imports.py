@@ -543,6 +543,12 @@ def test_clones_side_by_side_are_recognised(tmp_path: Path) -> None:
     }
 
 
+def test_a_zip_of_the_folder_s_own_name_is_that_folder(tmp_path: Path) -> None:
+    place = tmp_path / "hw-submissions"
+    found = class_in(place, "hw-submissions/hw-octo/tiny.py", "hw-submissions/hw-bo/tiny.py")
+    assert names(found) == ["bo", "octo"]
+
+
 def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> None:
     found = class_in(
         tmp_path / "hw-submissions",

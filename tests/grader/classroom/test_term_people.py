@@ -363,3 +363,20 @@ def test_nobody_is_said_to_be_who_has_another_number(term: Term) -> None:
         "Ben Ito": "",
         "Emma Sand": "6.0",
     }
+
+
+def test_who_may_be_somebody_is_asked_about_in_each_run(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody of two of one name is said to have handed in nothing, because they are known by now."""
+    roster = term.roster("name,sid,email\nAlex Kim,1,a1@x.y\nAlex Kim,2,a2@x.y\nAda,3,a@x.y\n")
+    handed = folder("Alex Kim", 501, 10) | folder("Alex Kim", 502, 5) | folder("Ada", 503, 5)
+    place = term.download("w1", handed)
+    said = []
+    for _ in range(2):
+        term.grade(place, roster=roster)
+        with Gradebook.open(term.out) as book:
+            assert not any(entry.missing for entry in book.entries())
+        out, err = capsys.readouterr()
+        said.append([line for line in (out + err).splitlines() if " may be " in line])
+    assert said[0] == said[1] != []

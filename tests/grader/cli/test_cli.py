@@ -103,6 +103,21 @@ def test_full_marks_end_with_0_and_leave_a_page(write_tiny: Write, small_course:
     assert "<h1>work</h1>" in (run.folder / "report.html").read_text("utf-8")
 
 
+def test_who_works_in_the_course_s_own_exercises_is_graded(
+    tmp_path: Path, small_course: Course, host: ForkServerClient
+) -> None:
+    """As after ``make grade``. What others begin with stays the stub, and the course the same."""
+    shutil.copytree(small_course.root, tmp_path / "course")
+    course = load_course(tmp_path / "course")
+    lesson = course.lesson("tiny")
+    stub, before = lesson.stub.read_text("utf-8"), course.hash_now([lesson])
+    lesson.stub.write_text(RIGHT, "utf-8")
+    run = grade_here(host, course.root / "exercises", course=course.root)
+    assert (run.code, run.out.splitlines()[0]) == (ExitCode.OK, "tiny  10 / 10  6 right")
+    assert lesson.stub_text == stub
+    assert course.hash_now([lesson]) == before
+
+
 @pytest.mark.parametrize(
     ("lang", "sentence"),
     [

@@ -255,7 +255,6 @@ def test_an_unknown_lesson_is_answered_with_the_nearest_or_with_all(
 
 DECIDING = [
     "exercises/course.toml",
-    "exercises/tiny/tiny.py",
     "exercises/tiny/hints.toml",
     "exercises/tiny/ko.po",
     "solutions/tiny.py",
@@ -265,7 +264,12 @@ DECIDING = [
     "tests/checks/tiny/diagnosis.toml",
     "tests/checks/tiny/diagnosis.py",
 ]
-OTHER = ["exercises/tiny/README.md", "tests/mistakes/tiny.py", "tests/accepted/tiny.py"]
+OTHER = [
+    "exercises/tiny/README.md",
+    "exercises/tiny/tiny.py",  # may hold somebody's work
+    "tests/mistakes/tiny.py",
+    "tests/accepted/tiny.py",
+]
 
 
 def test_the_hash_depends_neither_on_the_folder_nor_on_line_ends(
