@@ -368,7 +368,7 @@ def test_nobody_is_said_to_be_who_has_another_number(term: Term) -> None:
 def test_who_may_be_somebody_is_asked_about_in_each_run(
     term: Term, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody of two of one name is said to have handed in nothing, because they are known by now."""
+    """That both are known by now does not mean that they handed in nothing."""
     roster = term.roster("name,sid,email\nAlex Kim,1,a1@x.y\nAlex Kim,2,a2@x.y\nAda,3,a@x.y\n")
     handed = folder("Alex Kim", 501, 10) | folder("Alex Kim", 502, 5) | folder("Ada", 503, 5)
     place = term.download("w1", handed)
