@@ -263,7 +263,9 @@ def match(
     unknown = [one for one in clear if one not in listed_persons and one.submission not in nobodys]
     strangers = _maybe_teams(unknown, teams, matched & listed.keys(), of_persons=of_persons)
     _doubt_strangers(absent, strangers, doubts)
-    _doubt_team_mates(absent, on_roster, found, doubts)
+    open_ones = {name: of for name, of in found.items() if not names_everybody(submissions[name])}
+    if any(len(of) > 1 for of in found.values()):
+        _doubt_team_mates(absent, on_roster, open_ones, doubts)
     notes += _on_teams(strangers, lines, listed) if absent else ()
     unmatched = {line: _doubt(line, on_roster, doubts) for line in absent}
     return MatchedStudents(
@@ -354,17 +356,22 @@ def _doubt_strangers(
             doubts.setdefault(line, []).append(str(stranger))
 
 
+def names_everybody(students: Iterable[StudentIdentity]) -> bool:
+    """Return whether a download says who handed a submission in, and nobody else did: Gradescope's
+    does, with its metadata.
+    """
+    return any("gradescope_submission" in one.ids and len(one.ids) > 1 for one in students)
+
+
 def _doubt_team_mates(
     absent: dict[int, StudentIdentity],
     on_roster: dict[int, StudentIdentity],
     found: dict[str, set[int]],
     doubts: dict[int, list[str]],
 ) -> None:
-    """Add the submission of others in an absent student's group, if there are teams at all. If the
-    group handed in several times, it is not a team, but a section.
+    """Add the submission of others in an absent student's group. If the group handed in several
+    times, it is not a team, but a section.
     """
-    if all(len(lines) < 2 for lines in found.values()):
-        return
     of_group: dict[str, list[str]] = {}
     for name, lines in found.items():
         for group in {on_roster[line].details.get("group", "") for line in lines} - {""}:

@@ -243,6 +243,22 @@ def test_who_is_left_out_of_a_team_s_list_has_not_handed_in_nothing() -> None:
     assert missing(found) == dict.fromkeys(("Bo Dal", "Cy Ho"), "nothing was handed in")
 
 
+def test_who_gradescope_does_not_name_has_not_handed_in() -> None:
+    """Its metadata names all members, so a team of an earlier week is not asked about."""
+    people = [
+        (
+            ", ".join(those.values()),
+            tuple(
+                StudentIdentity(name, {"sid": sid, "gradescope_submission": number})
+                for sid, name in those.items()
+            ),
+        )
+        for number, those in (("7", {"1000": "Ada Ek"}), ("8", {"1002": "Cy Ho", "1003": "Di Li"}))
+    ]
+    known = [*roster(TEAMS, "sid"), (5, StudentIdentity("Di Li", {"sid": "1003"}))]
+    assert missing(match(known, people)) == {"Bo Dal": "nothing was handed in"}
+
+
 def test_a_team_that_nobody_is_known_of_is_no_person_in_the_next_run_either(tmp_path: Path) -> None:
     """It is kept as somebody until a roster says who is in it."""
     download = tuple(
