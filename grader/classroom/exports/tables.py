@@ -106,6 +106,7 @@ class TermPerson:
     """A person and their marks by assignment, on each assignment's own scale.
 
     What is ``not_graded`` was handed in, and has no verdict. Nothing was handed in for the others.
+    Those of which the person is ``excused`` do not count.
     """
 
     name: str
@@ -113,6 +114,13 @@ class TermPerson:
     section: str
     marks: Mapping[str, float]
     not_graded: Collection[str] = ()
+    excused: Collection[str] = ()
+
+    def cell(self, name: str) -> float | str | None:
+        """What the table shows of an assignment."""
+        if name in self.excused:
+            return "excused"
+        return None if name in self.not_graded else self.marks.get(name)
 
 
 def term_table(
@@ -123,20 +131,21 @@ def term_table(
     ``total`` is the sum of each assignment's weight times the share of its full marks, out of
     ``of``, the sum of the weights: before the last assignment, ``of`` is less than 100. An
     assignment that was not handed in is an empty cell, counts as 0 and is counted in ``missing``.
-    With one that is not graded yet, ``total`` is empty.
+    With one that is not graded yet, ``total`` is empty. What a person is excused from counts
+    neither in ``total`` nor in ``of``.
     """
     found = {kind for person in people for kind in person.ids}
     kinds = [*(kind for kind in FIRST_IDS if kind in found), *sorted(found - {*FIRST_IDS})]
     names = [assignment.name for assignment in assignments]
     counts = ["missing", "not graded", "total", "of"]
     yield codecs.BOM_UTF8 + row(["name", *kinds, "section", *names, *counts])
-    of = round(sum(assignment.weight for assignment in assignments), 4)
     for person in people:
-        pending = [name for name in names if name in person.not_graded]
-        missing = [name for name in names if name not in {*person.marks, *pending}]
+        counting = [one for one in assignments if one.name not in person.excused]
+        pending = [one.name for one in counting if one.name in person.not_graded]
+        missing = [one.name for one in counting if one.name not in {*person.marks, *pending}]
         total = sum(
             one.weight * person.marks.get(one.name, 0.0) / one.full_marks
-            for one in assignments
+            for one in counting
             if one.full_marks
         )
         yield row(
@@ -144,11 +153,11 @@ def term_table(
                 person.name,
                 *(person.ids.get(kind) for kind in kinds),
                 person.section,
-                *(None if name in pending else person.marks.get(name) for name in names),
+                *map(person.cell, names),
                 len(missing),
                 len(pending),
                 None if pending else round(total, 4),
-                of,
+                round(sum(one.weight for one in counting), 4),
             ]
         )
 

@@ -1013,6 +1013,30 @@ def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term:
     }
     (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 2" = 80\n')
     assert [row["total"] for row in table().values()][:2] == ["52.0", "10.0"]
+    (term.out / "term.toml").write_text(
+        '[weights]\n"Week 1" = 20\n"Week 2" = 80\n[excused]\n2 = ["Week 2"]\n'
+    )
+    ada, ben, *_ = table().values()
+    assert [ada[key] for key in ("Week 2", "missing", "total", "of")] == [
+        "4.0",
+        "0",
+        "52.0",
+        "100.0",
+    ]
+    assert [ben[key] for key in ("Week 2", "missing", "total", "of")] == [
+        "excused",
+        "0",
+        "10.0",
+        "20.0",
+    ]
+    for line, said in (
+        ('"Cy" = ["Week 1"]', "nobody in the term is called 'Cy'"),
+        ('"Ben" = ["Week 3"]', "there is no assignment 'Week 3'"),
+        ('"Ben" = "Week 1"', "write a list of assignments"),
+    ):
+        (term.out / "term.toml").write_text(f"[excused]\n{line}\n")
+        with pytest.raises(UsageError, match=rf"term\.toml:2: {said}"):
+            term.run("export", term.out, "--to", "csv")
     (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 9" = 80\n')
     with pytest.raises(UsageError, match=r"term\.toml:3: there is no assignment 'Week 9'"):
         term.run("export", term.out, "--to", "csv")
