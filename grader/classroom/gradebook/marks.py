@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -450,11 +451,15 @@ def change_of(
     book: Gradebook, entry: GradebookEntry, old: MarkState, later: Sequence[KeptMark]
 ) -> MarkChange:
     """Return the change from a mark to the last of those after it, with all causes since a mark
-    was last made of the same.
+    was last made of the same, but only the last one of lateness.
     """
     new = later[-1]
     same = max((at + 1 for at, row in enumerate(later) if row.state == old), default=0)
-    causes = dict.fromkeys(row.cause for row in later[same:] if row.cause)
+    said = [one for row in later[same:] if row.cause for one in row.cause.split("; ")]
+    late = [one for one in said if LATENESS.fullmatch(one)]
+    causes = dict.fromkeys(one for one in said if one not in late[:-1] or one == late[-1])
+    if old == MarkState() and not causes:
+        causes = dict.fromkeys(first_causes(entry))
     return MarkChange(
         entry.name,
         entry.label,
@@ -464,6 +469,19 @@ def change_of(
         "; ".join(causes),
         changed_checks(book, old, new.state),
     )
+
+
+LATENESS = re.compile(r"not late|[^:]* late(, [^:]*)?")
+"""What ``cause_of`` says of a late rule."""
+
+
+def first_causes(entry: GradebookEntry) -> Iterator[str]:
+    """Yield why there is a mark where there was none."""
+    if entry.counts:
+        yield "handed in"
+    if entry.lateness:
+        yield str(entry.lateness)
+    yield from (f"adjustment: {one.reason}" for one in entry.adjustments)
 
 
 def is_exported(book: Gradebook) -> bool:

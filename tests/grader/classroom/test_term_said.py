@@ -143,3 +143,25 @@ def test_a_run_says_whose_mark_is_open_and_who_was_not_graded_again(
     )
     term.grade(term.download("b", {"Ben/tiny.py": points(9)}), regrade=True)
     assert "not in this download, so not graded again: Ada, Cy\n" in capsys.readouterr().out
+
+
+def test_a_first_mark_after_an_export_and_two_late_rules_have_one_reason_each(term: Term) -> None:
+    """The comment is what the student reads."""
+    roster = (
+        "name,submitted_at\nAda,2026-03-02T10:00Z\nBen,2026-03-03T10:00Z\nCy,2026-02-28T10:00Z\n"
+    )
+    files = {"Ada/tiny.py": points(10)}
+    due = {"due": "2026-03-01T10:00Z", "late": "10%/day", "zone": "UTC"}
+    term.grade(term.download("a", files), roster=term.roster(roster), **due)
+    term.run("export", term.out, "--to", "gradescope")
+    term.grade(
+        term.download(
+            "b", files | {"Ben/tiny.py": points(8), "Cy/tiny.py": points(6)}, MONDAY + DAY
+        )
+    )
+    term.grade(term.folder / "b.zip", due="none")
+    term.grade(term.folder / "b.zip", due="2026-03-01T10:00Z", late="20%/day")
+    said = term.run("changes", term.out, "--to", "comments")
+    assert "from 9 to 8: 1 d late, 20 % off" in said
+    assert "from none to 4.8: 2 d late, 40 % off" in said
+    assert "from none to 6: handed in" in said
