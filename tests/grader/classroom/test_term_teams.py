@@ -301,7 +301,7 @@ def test_who_hands_in_with_others_leaves_the_line_of_the_first_ones(
     assert "Ada 9 5 now in a team" in said(capsys)
     comments = term.run("changes", term.out, "--to", "comments").splitlines()[1:]
     assert comments == [
-        ",Ada + Cy,Cy,Your mark changed from none to 5: ",
+        ",Ada + Cy,Cy,Your mark changed from none to 5: handed in",
         ",Ada + Cy,Ada,Your mark changed from 9 to 5: now in a team",
     ]
     term.grade(first)
