@@ -565,14 +565,6 @@ def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalo
     return tr(template, file=lesson.file, cell=where.cell, line=line)
 
 
-ONLY_THIS = (
-    "Only this is wrong: `{text}` in line {line}. Changing this alone makes every check"
-    " of {function} pass."
-)
-ONLY_THIS_IN_CELL = (
-    "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this alone makes"
-    " every check of {function} pass."
-)
 A_CHANGE = "A change of `{text}` in line {line} makes every check of {function} pass."
 A_CHANGE_IN_CELL = (
     "A change of `{text}` in cell {cell}, line {line} makes every check of {function} pass."
@@ -595,13 +587,9 @@ MISSING_IN_CELL = (
 )
 
 
-HEADER = re.compile(r"(if|elif|while) \*:|for \w+ in \*:")
-"""A line that is a whole condition, which is written ``*`` here."""
-
-
 def repair_message(check: CheckResult, tr: Catalogue) -> str:
-    """Return the sentence about a check's wrong expression. Of a whole condition, block or several
-    places, parts are right: it is not said to be wrong.
+    """Return the sentence about a check's wrong expression. It is where one change is enough: the
+    mistake may be elsewhere, so it is not said to be wrong.
     """
     wrong = check.wrong_expression
     assert wrong is not None
@@ -610,10 +598,8 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
         templates = WITH_OTHERS, WITH_OTHERS_IN_CELL
     elif wrong.missing:
         templates = MISSING, MISSING_IN_CELL
-    elif rest or HEADER.fullmatch(wrong.source_text.strip().replace(first, "*", 1)):
-        templates = A_CHANGE, A_CHANGE_IN_CELL
     else:
-        templates = ONLY_THIS, ONLY_THIS_IN_CELL
+        templates = A_CHANGE, A_CHANGE_IN_CELL
     template = templates[wrong.cell is not None]
     return tr(
         template,

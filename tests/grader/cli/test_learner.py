@@ -559,13 +559,13 @@ def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
     file = work / "tiny" / "tiny.py"
     file.write_text("def double(x): return 2 + x\n")
     _, said = grade("run", "tiny", "--repair", "--json", str(work / "r.json"))
-    assert said.index("seed") < said.index("Only this is wrong: `2 + x` in line 1.")
+    assert said.index("seed") < said.index("A change of `2 + x` in line 1 makes")
     assert '"diagnosed_by": "repair"' in (work / "r.json").read_text("utf-8")
     last = len(small_course.lesson("tiny").hints()["double"])
     hints = [grade("hint", "tiny", "double")[1] for _ in range(last)]
     assert ["Write instead: 2 * x" in hint for hint in hints] == [False] * (last - 1) + [True]
     file.write_text("def double(x): return 2 - x\n")
-    assert "Only this is wrong" not in grade("run", "tiny")[1]  # no terminal: not by default
+    assert "A change of" not in grade("run", "tiny")[1]  # no terminal: not by default
     assert "Write instead" not in grade("hint", "tiny", "double")[1]
 
 
