@@ -10,6 +10,7 @@ one place in the code that has the measured effect. Without evidence, it names n
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import itertools
 import math
@@ -190,6 +191,15 @@ def common_other_exception(failure: Failure, student: Student) -> Facts | None:
     if error.line not in lines:
         return None
     return {"wanted": error.wanted, "got": error.type_name, "line": error.line}
+
+
+def common_returned_exception(failure: Failure, student: Student) -> Facts | None:
+    """Recognize an exception that comes back from where one should be raised."""
+    if not (isinstance(failure.expected, Opaque) and isinstance(failure.actual, Opaque)):
+        return None
+    kind = getattr(builtins, failure.actual.type_name, None)
+    is_exception = isinstance(kind, type) and issubclass(kind, BaseException)
+    return {"got": failure.actual.type_name} if is_exception else None
 
 
 def common_wrong_dtype(failure: Failure, student: Student) -> Facts | None:

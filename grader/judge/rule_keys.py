@@ -32,6 +32,7 @@ from grader.judge.diagnosis import (
 from grader.judge.exception_verdicts import Facts
 from grader.judge.function_rules import function_rule
 from grader.judge.remote.session import Student
+from grader.worker.wire.values import Opaque
 
 ASKED = "asked_again"
 
@@ -139,6 +140,8 @@ def formula_rule(
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
+        if isinstance(failure.expected, Opaque):  # an exception, for which there is no formula
+            return None
         again = asked(failure, student)
         got = again.ask[key](again.names)
         want = formula_value(again.right[key], **again.names)
