@@ -130,6 +130,15 @@ def saves_input(op, x):
 
 
 # %% nothing_written
+# A copy is written to; the input was filled before op ran.
+def saves_input(op, x):
+    given = torch.empty_like(x).copy_(x).requires_grad_()
+    y = op(given)
+    given.detach().clone().add_(1)
+    return backward_raises(y, given)
+
+
+# %% nothing_written
 # The name gets another tensor.
 def saves_input(op, x):
     leaf = x.detach().clone().requires_grad_()

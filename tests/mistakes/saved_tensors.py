@@ -569,7 +569,7 @@ def saved_as(dtype: torch.dtype) -> AbstractContextManager:
     return saved_tensors_hooks(pack, unpack)
 
 
-# %% hooks_stay_after_an_exception
+# %% hooks_stay_on
 # The hooks are switched on, and never off.
 from contextlib import contextmanager
 
@@ -592,7 +592,7 @@ def saved_as(dtype: torch.dtype) -> AbstractContextManager:
     return switched_on()
 
 
-# %% hooks_stay_after_an_exception
+# %% hooks_stay_on
 # The hooks are not removed if the block raises.
 from contextlib import contextmanager
 

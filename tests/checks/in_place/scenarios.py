@@ -39,7 +39,7 @@ def answered(student, path, op, x, held, leaves=()):
             "leaf": leaf,
             "recorded": y.requires_grad,
             "itself": given is x,
-            "early": count,
+            "early": bool(count) and not torch.equal(old, before["values"]),
             "writes": [given._version - count, y._version - made],
             "changed": [not torch.equal(given, old), not torch.equal(y, result)],
             "reached": bool(reached),
