@@ -261,14 +261,15 @@ def grade_class(
         batch_lock(wanted.out),
         Gradebook.open(wanted.out, create=True, assignment=wanted.assignment) as book,
     ):
-        refuse_another_assignment(book, course, plan, found, place=wanted.place)
-        if roster is not None:
-            refuse_another_worksheet(found, roster, wanted.roster)
-        book.set_secret(wanted.seed)
-        begin_marks(book)
-        remember(book, wanted, plan, late_rule, found.layout)
-        guessed = found.layout == "plain" and wanted.layout is None
-        enrolled = enrol(book, found, roster, guessed=guessed)
+        with unless_refused(book):
+            refuse_another_assignment(book, course, plan, found, place=wanted.place)
+            if roster is not None:
+                refuse_another_worksheet(found, roster, wanted.roster)
+            book.set_secret(wanted.seed)
+            begin_marks(book)
+            remember(book, wanted, plan, late_rule, found.layout)
+            guessed = found.layout == "plain" and wanted.layout is None
+            enrolled = enrol(book, found, roster, guessed=guessed)
         for name in enrolled.changed:
             drop_page(book, name)
         students = dict(entries_of(book))
@@ -289,6 +290,21 @@ def grade_class(
         Summary(make_console(), book).show(tally, plan, handed, changes, topics)
         note_told(book)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+@contextlib.contextmanager
+def unless_refused(book: Gradebook) -> Iterator[None]:
+    """Keep what the block writes, or nothing of it: no assignment either that was made for it."""
+    from grader.core.sqlite import transaction
+
+    begun = book.value("SELECT 1 FROM runs WHERE assignment = ?", book.assignment)
+    try:
+        with transaction(book.db):
+            yield
+    except BaseException:
+        if not begun and len(book.assignments()) > 1:
+            book.db.execute("DELETE FROM assignments WHERE id = ?", [book.assignment])
+        raise
 
 
 def find_download(course: Course, wanted: BatchOptions, plan: BatchPlan) -> ClassImport:

@@ -99,7 +99,8 @@ def export(out: Path, name: str, output: Path | None, **options: Any) -> None:
         option = "--template" if request.template else "--column"
         raise UsageError(f"{option} works only with --to canvas and --to moodle. Leave it out")
     if name == "csv" and is_term(out):
-        print(f"Wrote {write_term(out, output)} (csv), the marks of the term.")
+        target = write_term(out, output, request.section)
+        print(f"Wrote {target} (csv), the marks of the term.")
         return
     with Gradebook.open(out) as book:
         entries = in_section(book, request.section)
@@ -119,28 +120,42 @@ def is_term(out: Path) -> bool:
         return book.path.parent == out and any(book.assignments())
 
 
-def write_term(out: Path, target: Path | None) -> Path:
+def write_term(out: Path, target: Path | None, section: str | None = None) -> Path:
     """Write the table of a term, by default beside the gradebook; return its path."""
     target = target or out / "term.csv"
-    with Gradebook.open(out, any_of=True) as book, output(target) as file:
-        for line in term_table(term_people(book), term_assignments(book)):
-            file.write(line)
-        for number in book.assignments().values():
+    with Gradebook.open(out, any_of=True) as book:
+        people = term_people(book)
+        if section is not None:
+            refuse_unknown_section(section, {one.section for one in people} - {""})
+            people = [one for one in people if one.section == section]
+        with output(target) as file:
+            for line in term_table(people, term_assignments(book)):
+                file.write(line)
+        for number in book.assignments().values() if section is None else ():
             note_export(book.at(number), "csv")
     return target
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
-    """Return the entries of a section, or all; raise UsageError if nobody is in it."""
+    """Return the entries of a section with its students alone, or all; raise UsageError if nobody
+    is in it.
+    """
     if section is None:
         return book.entries()
-    known = {one for entry in book.entries() for one in entry.sections}
+    refuse_unknown_section(section, {one for entry in book.entries() for one in entry.sections})
+    return (
+        replace(entry, students=entry.students_in(section))
+        for entry in book.entries()
+        if section in entry.sections
+    )
+
+
+def refuse_unknown_section(section: str, known: Collection[str]) -> None:
     if section not in known:
         raise UsageError(
             f"Nobody is in the section {section!r}. Sections of the roster:"
             f" {', '.join(sorted(known)) or 'none, because it has no column section'}"
         )
-    return (entry for entry in book.entries() if section in entry.sections)
 
 
 def write_export(

@@ -82,6 +82,9 @@ class GradebookEntry:
         named = (student.details.get("section", "") for student in self.students)
         return tuple(dict.fromkeys(section for section in named if section))
 
+    def students_in(self, section: str) -> tuple[StudentIdentity, ...]:
+        return tuple(one for one in self.students if one.details.get("section") == section)
+
     @property
     def adjusted_by(self) -> float:
         return round(sum(one.points for one in self.adjustments), 4)

@@ -165,3 +165,36 @@ def test_a_first_mark_after_an_export_and_two_late_rules_have_one_reason_each(te
     assert "from 9 to 8: 1 d late, 20 % off" in said
     assert "from none to 4.8: 2 d late, 40 % off" in said
     assert "from none to 6: handed in" in said
+
+
+def test_an_export_of_a_section_has_nobody_else(term: Term) -> None:
+    """Neither a member of the same team, nor a row of the term's table."""
+    listed = "name,sid,section,group\nFarid,1,A,Alpha\nGrace,2,B,Alpha\nNora,3,A,Delta\n"
+    handed = {"Alpha/tiny.py": points(10), "Delta/tiny.py": points(5)}
+    term.grade(term.download("a", handed), assignment="Lab", roster=term.roster(listed))
+    sheet = term.roster(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Lab (5)\n    Points Possible,,,,,10\n"
+        "Farid,11,1,,A,7\nGrace,12,2,,B,\nNora,13,3,,A,\n"
+    )
+    term.run("export", term.out / "Lab", "--to", "canvas", "--template", sheet, "--section", "B")
+    rows = (term.out / "Lab" / "canvas.csv").read_text("utf-8").splitlines()[2:]
+    assert [row.rpartition(",")[2] for row in rows] == ["7", "10", ""]
+    term.run("export", term.out, "--to", "csv", "--section", "B")
+    table = (term.out / "term.csv").read_text("utf-8-sig").splitlines()[1:]
+    assert [row.split(",")[0] for row in table] == ["Grace"]
+    with pytest.raises(UsageError, match=r"Nobody is in the section 'C'. Sections .*: A, B"):
+        term.run("export", term.out, "--to", "csv", "--section", "C")
+
+
+def test_a_download_that_is_refused_changes_nothing(term: Term) -> None:
+    """No assignment is there, and no option is remembered."""
+    roster = term.roster("name,sid\nAda,1\nBen,2\n")
+    week1 = term.download("w1", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(5)})
+    term.grade(week1, assignment="Week 1", roster=roster)
+    with pytest.raises(UsageError, match="Week 1"):
+        term.grade(week1, assignment="Week 2")
+    others = {f"team{number}/tiny.py": points(1) for number in range(9)}
+    with pytest.raises(UsageError, match="hardly anybody is on the roster"):
+        term.grade(term.download("o", others), assignment="Week 3", roster=roster)
+    with Gradebook.open(term.out, any_of=True) as book:
+        assert list(book.assignments()) == ["Week 1"]
