@@ -15,6 +15,7 @@ import contextlib
 import json
 import re
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,6 +189,7 @@ class Batch:
     proven: bool = False
     done: int = 0
     replaced_in: set[int] = field(default_factory=set)
+    paged: set[str] = field(default_factory=set)
     finished: list[FinishedJob] = field(default_factory=list)
     oldest: float = 0.0
 
@@ -466,9 +468,10 @@ class Batch:
             self._problem(job.one, done.fault, fault=True, digest=digest, seen=job.seen)
             return
         attempt = self.book.keep(job.one, run, job.key, done.report, job.files.values(), job.seen)
-        if not self.book.counts(attempt):  # its page was written, but another attempt's is due
+        if job.owner in self.paged or not self.book.counts(attempt):  # another's page may be there
             self._drop_page(job.owner)
             self._write_page(job.owner)
+        self.paged.add(job.owner)
         self.tally.graded += 1
         self.tally.faults += bool(done.report.grader_faults)
 
@@ -594,8 +597,12 @@ def render(report: Report, options: PageOptions) -> bytes:
     return page.encode("utf-8", "backslashreplace")
 
 
+ONE_PAGE = threading.Lock()
+"""Two submissions that are graded at the same time may be one person's, and have one page."""
+
+
 def write_page(out: Path, name: str, page: bytes) -> None:
-    with output(page_path(out, name), durable=False) as file:
+    with ONE_PAGE, output(page_path(out, name), durable=False) as file:
         file.write(page)
 
 

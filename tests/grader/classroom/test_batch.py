@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from batch_process import stable_files
 from factories.long_texts import notebook
 
 import grader
+from grader.classroom.batch import write_page
 from grader.classroom.gradebook.entry import LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
@@ -979,3 +980,11 @@ def test_the_supervisor_reads_no_text_and_a_long_one_has_a_verdict(
     assert "SyntaxError" in table["one line"]["remarks"]
     assert "too long" in table["many statements"]["remarks"]
     assert "larger than 256 KB" in table["many bytes"]["remarks"]
+
+
+def test_a_page_is_written_by_one_thread_at_a_time(tmp_path: Path) -> None:
+    """Two submissions of one person are graded at the same time."""
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(write_page, tmp_path, "Ada", b"page") for _ in range(400)]:
+            done.result()
+    assert [path.name for path in (tmp_path / "reports").iterdir()] == ["Ada.html"]
