@@ -425,8 +425,7 @@ def lines_of(
                 among[person] = found
             if step.says and links[person]:
                 unsure.append((person, links[person], UNSURE if found else step.says))
-    for person, those in still_unsure(lines, on_roster):
-        unsure.append((person, those, UNSURE))
+    unsure += still_unsure(lines, on_roster)
     for person, those, why in unsure:
         notes.append(f"{person} may be {where_any_is(those, on_roster)}, {why}")
         for line in those:
@@ -436,21 +435,21 @@ def lines_of(
 
 def still_unsure(
     lines: Mapping[SubmittingStudent, int], on_roster: dict[int, StudentIdentity]
-) -> Iterator[tuple[SubmittingStudent, list[int]]]:
-    """Yield who is known from an earlier run, but not on the roster, with the lines of it that have
-    their name and nobody's submission.
+) -> Iterator[tuple[SubmittingStudent, list[int], str]]:
+    """Yield who is known from an earlier run, but not on the roster, with the lines of it that may
+    be theirs and have nobody's submission, and why that is not certain.
     """
     listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
     persons = {one.person for one in listed.values()}
     here = {on_roster[line].person for line in lines.values()}
-    index = PeopleIndex(
-        (line, _names(one)) for line, one in listed.items() if one.person not in here
-    )
-    for person, own in lines.items():
-        if own not in listed and on_roster[own].person not in persons:
-            named = index.find(_names_called(person))
-            if those := [one for one in named if not contradict(person.student, listed[one])]:
-                yield person, those
+    absent = {line: one for line, one in listed.items() if one.person not in here}
+    for step in (step for step in STEPS if step.says):
+        index = PeopleIndex((line, step.on_roster(one)) for line, one in absent.items())
+        for person, own in lines.items():
+            if own not in listed and on_roster[own].person not in persons:
+                found = index.find(step.handed_in(person))
+                if those := [one for one in found if not contradict(person.student, absent[one])]:
+                    yield person, those, step.says
 
 
 UNLISTED = 1_000_000
@@ -551,7 +550,8 @@ class Step:
 
 
 UNSURE = (
-    "but this is not certain. Add a column with ids to the roster, or say who it is: grade person"
+    "but this is not certain. Say who it is: grade person. Or add a column to the roster with ids"
+    " that the download has"
 )
 STEPS = (
     Step(id_keys, _ids_of_any_kind, several=True),

@@ -380,3 +380,12 @@ def test_who_may_be_somebody_is_asked_about_in_each_run(
         out, err = capsys.readouterr()
         said.append([line for line in (out + err).splitlines() if " may be " in line])
     assert said[0] == said[1] != []
+
+
+def test_a_number_with_another_name_is_asked_about_in_each_run(term: Term) -> None:
+    sheet = worksheet(term, 101, ann="Ann Gray", bob="Bob Hill")
+    place = term.download("w1", folder("Ann Gray", 101, 10) | folder("Bobby Hill", 102, 5))
+    for _ in range(2):
+        term.grade(place, roster=sheet, zone=ZONE)
+        with Gradebook.open(term.out) as book:
+            assert "may be this student" in (book.entry("Bob Hill").problem or "")
