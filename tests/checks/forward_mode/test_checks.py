@@ -155,21 +155,25 @@ def test_exp_log_and_sin(student: Student, draw: RandomInputs) -> None:
     judge(student, "a.sin().exp()", "a.exp().log()", "b.exp().sin()", **leaves)
 
 
+METHODS = {"<": "__lt__", "<=": "__le__", ">=": "__ge__", ">": "__gt__"}
+"""The method that each comparison calls; of a number with a Dual, that of the mirrored one."""
+
+
 @check(points=0.4, about="Dual", at="Dual.__lt__")
 def test_comparisons(student: Student, draw: RandomInputs) -> None:
     """Duals are compared by their values alone"""
     one = draw.number(0.5, 2.0)
     small, large = (one, 3.0), (one + 1.0, -2.0)
     for a, b in ((small, large), (large, small), (small, (one, 5.0)), (small, (one, -5.0))):
-        for sign in ("<", "<=", ">", ">="):
-            for text in (f"a {sign} b", f"a {sign} {b[0]}", f"{b[0]} {sign} a"):
+        for sign, mirrored in zip(METHODS, reversed(METHODS), strict=True):
+            for text in (f"a {sign} b", f"a {sign} {b[0]}", f"{b[0]} {mirrored} a"):
                 want = eval(text, {}, {"a": a[0], "b": b[0]})
                 shown = {"a": f"Dual{a}", "b": f"Dual{b}"}
                 named = {"a": student.Dual(*a), "b": student.Dual(*b)}
                 found = chain([text], 1, **named)[-1]
                 facts = {"text": text, "a": a, "b": b}
-                message = "{text} is wrong"
-                assert_equal(fetch(found), want, message, inputs=shown, facts=facts)
+                message, at = "{text} is wrong", f"Dual.{METHODS[sign]}"
+                assert_equal(fetch(found), want, message, inputs=shown, facts=facts, at=at)
 
 
 # --------------------------------------------------------------------------- Jacobians and Hessians
