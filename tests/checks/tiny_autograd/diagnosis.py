@@ -26,19 +26,25 @@ LATE = ("t = a * b; u = t * c; root = t + u", "t = a * b; u = t * c; root = u + 
 """Two results of t, added up in either order: a's derivative is b (1 + c) = 18."""
 
 
+def computed(student, text, leaves):
+    """Return the student's Values of all names."""
+    values = {name: student.Value(number) for name, number in leaves.items()}
+    for name, formula in (line.split(" = ") for line in text.split("; ")):
+        values[name] = eval(formula, {}, values)
+    return values
+
+
 def ask(student, text, *roots, given=(), **leaves):
     """Return the last step's number and the grads of the leaves after backward from the roots,
     before which grads may be given; NaN for what is not a number, None where it raises.
     """
     with contextlib.suppress(StudentCodeError):
-        values = {name: student.Value(number) for name, number in leaves.items()}
-        for name, formula in (line.split(" = ") for line in text.split("; ")):
-            values[name] = eval(formula, {}, values)
+        values = computed(student, text, leaves)
         for name, grad in dict(given).items():
             values[name].grad = grad
         for root in roots or ("root",):
             values[root].backward()
-        data, found = fetch([values[name].data, {one: values[one].grad for one in leaves}])
+        data, found = fetch([values[[*values][-1]].data, {one: values[one].grad for one in leaves}])
         numbers = {one: float(grad) if is_number(grad) else math.nan for one, grad in found.items()}
         return data, numbers
     return None
@@ -139,22 +145,75 @@ def line_of_backward(student, fits):
     return {"line": (fitting or nodes)[0].lineno} if updates or fitting else {}
 
 
-def is_update(node, kind=(ast.Assign, ast.AugAssign)):
+def target_of(node):
+    """Return what a statement assigns or adds to; None for other nodes."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        return node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return None
+
+
+def is_update(node):
     """Return whether a statement sets some grad to what is no constant."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-    sets = isinstance(node, kind) and getattr(target, "attr", "") == "grad"
+    sets = getattr(target_of(node), "attr", "") == "grad"
     return sets and not isinstance(node.value, ast.Constant)
 
 
 def is_seed(node):
     """Return whether a statement sets some grad to a constant."""
-    targets = getattr(node, "targets", [getattr(node, "target", None)])
-    sets = isinstance(node, ast.Assign | ast.AugAssign)
-    return sets and getattr(targets[0], "attr", "") == "grad" and not is_update(node)
+    return getattr(target_of(node), "attr", "") == "grad" and not is_update(node)
 
 
 def is_loop(node):
     return isinstance(node, ast.For)
+
+
+def names_in(node):
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def passes_on(node):
+    """Return whether a statement sets some grad or adds to it, or sets an entry of a container to
+    what is computed from more than the entry.
+    """
+    target = target_of(node)
+    if isinstance(target, ast.Subscript):
+        return not names_in(node.value) <= names_in(target)
+    return is_update(node) or (is_seed(node) and isinstance(node, ast.AugAssign))
+
+
+def replaces(node):
+    """Return whether a statement assigns a gradient, and what was there is not in it."""
+    if not isinstance(node, ast.Assign) or not passes_on(node):
+        return False
+    target, value = node.targets[0], ast.unparse(node.value)
+    held = [ast.unparse(target), f"{ast.unparse(getattr(target, 'value', target))}.get("]
+    return bool(re.search(r"\*|\.grad\b", value)) and not any(one in value for one in held)
+
+
+def is_local(node):
+    """Return whether a statement passes on something without a grad in it."""
+    return passes_on(node) and ".grad" not in ast.unparse(node.value)
+
+
+def places_in(function):
+    """Return the statements that pass a gradient on in loops and inner functions; what is deepest
+    inside comes first.
+    """
+    kinds = ast.For | ast.While | ast.FunctionDef
+    inner = [node for node in ast.walk(function) if isinstance(node, kinds) and node != function]
+    return [node for block in reversed(inner) for node in ast.walk(block) if passes_on(node)]
+
+
+def line_that_passes_on(student, operation, fits):
+    """Return the line that passes a gradient on and fits, in the method of an operation or in
+    backward; else the header of the one that passes gradients on.
+    """
+    found = methods(student, method_of(operation), of=["Value"])
+    found += methods(student, "backward", of=["Value"])
+    places = [(function, node) for function in found for node in places_in(function)]
+    fitting = [node.lineno for _, node in places if fits(node)]
+    headers = [function.lineno for function, _ in places] + [one.lineno for one in found[::-1]]
+    return {"line": (fitting or headers)[0]} if found else {}
 
 
 @gradient_rule
@@ -186,6 +245,53 @@ def root_gradient_is_not_one(failure, student):
     return {"factor": factor, "got": found["a"], **line_of_backward(student, is_seed)}
 
 
+ALONE = "a + b, a * b, -a, a - b, a / b, a ** 3, a.exp(), a.log(), a.tanh()".split(", ")
+ALIKE = ("0", "1", "-d", "1 + d", "d * y", "d * x")
+"""What comes instead of a derivative d if backward is wrong; y is the result, x the operand."""
+
+
+def single_operations(failure, student, operations, **leaves):
+    """Return operation, leaf, gradient, true gradient and result, for operations alone that have
+    a right result.
+    """
+    found = []
+    for operation in operations:
+        seen, right = (
+            ask(one, f"root = {operation}", **leaves) for one in (student, failure.reference)
+        )
+        if seen and right and is_near(seen[0], right[0]):
+            used = [name for name in leaves if re.search(rf"\b{name}\b", operation)]
+            found += [(operation, name, seen[1][name], right[1][name], seen[0]) for name in used]
+    return found
+
+
+@gradient_rule
+def wrong_for_every_operation(failure, student):
+    """The gradients of single operations are all 0, or wrong in the same way, or none is right."""
+    point = {"a": 1.7, "b": 0.6}
+    operations = [one for one in ALONE if not signs_in_method(student, one)]
+    found = single_operations(failure, student, operations, **point)
+    wrong = [one for one in found if one[1] == "a" and not is_near(one[2], one[3])]
+    if len(wrong) < 2:
+        return None
+
+    def alike(formula):
+        return all(
+            is_near(got, eval(formula, {"d": d, "x": point[leaf], "y": y}))
+            for _, leaf, got, d, y in found
+        )
+
+    none_right = len(wrong) > 2 and not any(is_near(got, d) for _, _, got, d, _ in found)
+    inside = [node for one in methods(student, "backward", of=["Value"]) for node in places_in(one)]
+    if not alike("0") and not (inside and (none_right or any(map(alike, ALIKE)))):
+        return None
+    (one, _, first, first_truth, _), (other, _, second, second_truth, _) = wrong[:2]
+    facts = {"one": one, "first": first, "first_truth": first_truth}
+    facts |= {"other": other, "second": second, "second_truth": second_truth}
+    header = methods(student, "backward", of=["Value"])
+    return facts | ({"line": header[0].lineno} if header else {})
+
+
 @gradient_rule
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
@@ -193,16 +299,6 @@ def stops_after_one_step(failure, student):
     stops = all(all_near(one, a=0.0, c=6.0) for one in found) and single_steps_right(student)
     line = line_of_backward(student, is_loop)
     return {**shown(STRAIGHT[0], SHARED), **line} if stops else None
-
-
-@gradient_rule
-def ignores_incoming_gradient(failure, student):
-    """The derivative of the innermost step."""
-    ignores = all_near(grads(student, STRAIGHT[0], **SHARED), a=3.0)
-    line = line_of_backward(
-        student, lambda node: is_update(node) and ".grad" not in ast.unparse(node.value)
-    )
-    return {**shown(STRAIGHT[0], SHARED), "got": 3.0, **line} if ignores else None
 
 
 SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
@@ -248,24 +344,42 @@ def signs_in_method(student, operation):
     return signs if found else None
 
 
-def one_of_two_uses(student, adds):
-    """Return the facts if an operation loses a gradient where both operands are one Value, and adds
-    to what a grad holds or not.
+@gradient_rule
+def ignores_incoming_gradient(failure, student):
+    """The gradient of an operation's operand is the local derivative, also behind a product."""
+    operations = behind(failure, student, ALONE)
+    leaves = {"a": 2.0, "b": 3.0}
+    for operation, leaf, got, right, _ in single_operations(failure, student, operations, **leaves):
+        asked = f"s = {operation}; root = s * c"
+        found = grads(student, asked, **leaves, c=5.0).get(leaf)
+        if right and is_near(got, right) and is_near(found, right):
+            line = line_that_passes_on(student, operation, is_local)
+            names = {**leaves, "c": 5.0}
+            used = {name: n for name, n in names.items() if re.search(rf"\b{name}\b", asked)}
+            return {**shown(asked, used), "leaf": leaf, "got": found, "right": 5 * right, **line}
+    return None
+
+
+def one_of_two_uses(student, replaced):
+    """Return the facts if an operation loses a gradient where both operands are one Value, and a
+    later operation replaces the gradient of an earlier one or not.
     """
     for sign, right in (("+", 2.0), ("*", 6.0)):
-        got = grads(student, f"root = a {sign} a", a=3.0).get("a")
+        operation = f"a {sign} a"
+        got = grads(student, f"root = {operation}", a=3.0).get("a")
         if is_near(got, right / 2):
-            held = grads(student, f"root = a {sign} b", a=3.0, b=1.0, given={"a": 10.0}).get("a")
-            if is_near(held, 11.0) is adds:
-                operation = f"a {sign} a"
-                assigned = line_of_backward(student, lambda node: is_update(node, ast.Assign))
-                line = method_line(student, operation) if adds else assigned
+            text = f"t = a {sign} b; root = t {sign} a"
+            both = grads(student, text, a=3.0, b=1.0).get("a")
+            if is_near(both, right / 2 if replaced else right):
+                line = method_line(student, operation)
+                if replaced:
+                    line = line_that_passes_on(student, operation, replaces)
                 return {"operation": operation, "got": got, "right": right, **line}
     return None
 
 
-overwrites_gradients = shared_rule(one_of_two_uses, adds=False)
-keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
+overwrites_gradients = shared_rule(one_of_two_uses, replaced=True)
+keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, replaced=False)
 
 
 @gradient_rule
@@ -388,22 +502,31 @@ a ** 1   | a | a=0.0       | 0
 """Operations, a leaf, where, and wrong derivatives with respect to it that are often written."""
 
 
-def formulas_in(failure, student):
-    """Return the rows of FORMULAS whose operation occurs in the failed expression, or in a method
-    that does; those first whose method computes with numbers: what is wrong there is also wrong in
-    methods that are written by it.
+def behind(failure, student, operations):
+    """Return the operations that occur in the failed expression, or in a method that does; those
+    first whose method computes with numbers: what is wrong there is also wrong in methods that are
+    written by it.
     """
-    found, text = [], failure.facts["lines"].text
-    rows = [[part.strip() for part in row.split(" | ")] for row in FORMULAS.strip().splitlines()]
+    text = failure.facts["lines"].text
     for _ in SIGNS:  # as often as methods can be written by each other
-        for operation, *_ in rows:
+        for operation in operations:
             if sign_of(operation) in text:
                 text += "".join(signs_in_method(student, operation) or ())
-    for operation, leaf, at, *formulas in rows:
-        point = {name: float(number) for name, number in (one.split("=") for one in at.split())}
-        if sign_of(operation) in text or (sign_of(operation) == "**" and "/" in text):
-            found.append((operation, leaf, point, formulas))
-    return sorted(found, key=lambda row: signs_in_method(student, row[0]) != set())
+    signs = {operation: sign_of(operation) for operation in operations}
+    found = [one for one, sign in signs.items() if sign in text or (sign == "**" and "/" in text)]
+    return sorted(found, key=lambda operation: signs_in_method(student, operation) != set())
+
+
+def formulas_in(failure, student):
+    """Return the rows of FORMULAS whose operation is behind the failed expression."""
+    rows = [[part.strip() for part in row.split(" | ")] for row in FORMULAS.strip().splitlines()]
+    found = []
+    for asked in behind(failure, student, [operation for operation, *_ in rows]):
+        for operation, leaf, at, *formulas in rows:
+            if operation == asked:
+                point = {one: float(number) for one, number in (p.split("=") for p in at.split())}
+                found.append((operation, leaf, point, formulas))
+    return found
 
 
 def sign_of(operation):
@@ -471,6 +594,30 @@ def leaves_some(*, backward):
         return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
 
     return recognize
+
+
+@rule
+def sources_not_kept(failure, student):
+    """zero_grad clears what some of the operations alone were computed from, and not all."""
+    lines = failure.facts.get("lines")
+    if lines is None or "below" not in failure.facts:
+        return None
+    numbers = lines.data()
+    found = {}
+    for formula in lines.steps.values():
+        point = {name: numbers[name] for name in numbers if re.search(rf"\b{name}\b", formula)}
+        values = computed(student, f"root = {formula}", point)
+        for value in values.values():
+            value.grad = 1.0
+        student.zero_grad(values["root"])
+        left = fetch({name: value.grad for name, value in values.items()})
+        found[formula] = (point, [name for name, grad in left.items() if grad == 1.0])
+    cleared = [formula for formula, (_, left) in found.items() if not left]
+    for formula, (point, left) in found.items() if cleared else ():
+        if left:
+            facts = {**shown(formula, point), "left": ", ".join(left), "other": cleared[0]}
+            return {**facts, **method_line(student, formula)}
+    return None
 
 
 clears_not_everything = leaves_some(backward=False)

@@ -239,6 +239,7 @@ def judge_cleared(student, lines, root, filled, backward=False, calls=1, others=
         before, got, after = fetch([before, read(values, "grad"), read(values, "data")])
     want = {name: 0.0 if name in below else filled[name] for name in lines.names}
     facts = {"root": root, "backward": backward, "filled": filled, "below": below, "grads": got}
+    facts["lines"] = lines
     figure = partial(drawn, student, lines, values, "grad", want, strict=True)
     details = {"expected": want, "actual": got, "inputs": inputs, "figures": [figure]}
     for name in lines.names:
@@ -397,6 +398,7 @@ def test_products(student, draw):
     judge_roughly(student, "root = a * b", **leaves)
     judge_roughly(student, "root = a * b", a=-0.05, b=40.0)  # derivatives of every size
     judge_roughly(student, "s = a * b; root = s * c", "s = a * b; root = c * s", **leaves)
+    judge_roughly(student, "s = a + b; root = s * c", **leaves)
     leaves["b"] *= 1e12
     judge_roughly(student, "s = a + b; root = s * c", **leaves)
 
@@ -406,6 +408,7 @@ def test_differences(student, draw):
     """differences and negatives are right"""
     leaves = numbers(draw)
     judge_roughly(student, "root = -a", "root = a - b", "s = a - b; root = -s - c", **leaves)
+    judge_roughly(student, "s = a - b; root = s - c", **leaves)
     leaves["b"] *= 1e12
     judge_roughly(student, "s = a - b; root = s - c", **leaves)
 
@@ -513,6 +516,7 @@ def test_quotients(student, draw):
     for a, b in ((leaves["b"], leaves["d"]), (leaves["b"], leaves["c"]), (0.3, -20.0), (20.0, 0.3)):
         judge(student, "root = a / b", a=a, b=b)
     judge(student, "s = b / c; root = s / d", "s = b / c; root = d / s", "root = c / c", **leaves)
+    judge(student, "s = b + d; root = s / c", **leaves)
     leaves["d"] *= 1e12
     judge(student, "s = b + d; root = s / c", **leaves)
 
@@ -548,7 +552,8 @@ def test_relu_on_both_sides(student, draw):
     for bounds in ((0.2, 0.9), (1.2, 2.0), (-0.9, -0.2), (-2.0, -1.2)):
         a = draw.number(*bounds)
         judge_roughly(student, "root = a.relu()", "s = a * b; root = s.relu()", a=a, b=3.0)
-        judge_roughly(student, "s = a.relu(); root = s + b", a=a, b=draw.number() * 1e12)
+        for size in (1.0, 1e12):
+            judge_roughly(student, "s = a.relu(); root = s + b", a=a, b=draw.number() * size)
         if a > 0:
             judge_roughly(student, "s = a.relu(); root = s * b", a=a, b=draw.number(1.1, 2.0))
 
