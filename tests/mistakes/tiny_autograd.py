@@ -2252,3 +2252,35 @@ class Value:
 
     def relu(self):
         return result(self.data, (self, 1.0)) if self.data > 0 else result(0.0)
+
+
+# %% sources_not_kept
+# A product by 0 is a new number.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        if other.data == 0.0:
+            return result(0.0, (other, self.data))
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+    def relu(self):
+        return self * float(self.data > 0)
+
+
+# %% nothing_recorded
+# The sources do not get into the results.
+def result(data, *sources):
+    return Value(data)
+
+
+# %% data_is_a_variable
+# data stays a variable of __init__.
+class Value:
+    ...
+
+    def __init__(self, data):
+        data = float(data)
+        self.grad = 0.0
+        self.sources = ()

@@ -99,6 +99,19 @@ def shared_rule(recognize, **fixed):
 
 
 @rule
+def data_is_a_variable(failure, student):
+    """Value has no attribute of a name to which its __init__ assigns as to a variable."""
+    error = failure.error
+    match = error and re.search(r"'Value' object has no attribute '(\w+)'", error.message)
+    nodes = [node for one in methods(student, "__init__", of=["Value"]) for node in ast.walk(one)]
+    targets = [(target_of(node), node) for node in nodes]
+    for target, node in targets if match else ():
+        if isinstance(target, ast.Name) and target.id == match[1]:
+            return {"name": match[1], "line": node.lineno}
+    return None
+
+
+@rule
 def plain_number_not_taken(failure, student):
     """An error about an int or a float in an operation that works for two Values."""
     error = failure.error
@@ -265,6 +278,38 @@ def single_operations(failure, student, operations, **leaves):
     return found
 
 
+def is_unlinked(student):
+    """Return whether neither an attribute nor zero_grad leads from a result to its operands."""
+    leaves = {"a": 1.7, "b": 0.6}
+    values = computed(student, "root = a * b", leaves)
+    links = student.observe("links", values, values["root"])["pairs"]
+    return not links and left_by_zero_grad(student, "a * b", leaves) != []
+
+
+def leaves_function_out(student, operation):
+    """Return whether an operation's method defines a function and does not use it."""
+    nodes = [
+        node
+        for one in methods(student, method_of(operation), of=["Value"])
+        for part in one.body
+        for node in ast.walk(part)
+    ]
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    read = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return bool(defined - read)
+
+
+@value_rule
+def nothing_recorded(failure, student):
+    """All gradients are 0, and nothing leads from a result to its operands."""
+    if not {"got", "below"} & set(failure.facts):
+        return None
+    for sign in "+*":
+        if not all_near(grads(student, f"root = a {sign} b", a=1.7, b=0.6), a=0.0, b=0.0):
+            return None
+    return {} if is_unlinked(student) else None
+
+
 @gradient_rule
 def wrong_for_every_operation(failure, student):
     """The gradients of single operations are all 0, or wrong in the same way, or none is right."""
@@ -284,6 +329,8 @@ def wrong_for_every_operation(failure, student):
     none_right = len(wrong) > 2 and not any(is_near(got, d) for _, _, got, d, _ in found)
     inside = [node for one in methods(student, "backward", of=["Value"]) for node in places_in(one)]
     if not alike("0") and not (inside and (none_right or any(map(alike, ALIKE)))):
+        return None
+    if alike("0") and all(leaves_function_out(student, operation) for operation, *_ in wrong):
         return None
     (one, _, first, first_truth, _), (other, _, second, second_truth, _) = wrong[:2]
     facts = {"one": one, "first": first, "first_truth": first_truth}
@@ -347,8 +394,10 @@ def signs_in_method(student, operation):
 @gradient_rule
 def ignores_incoming_gradient(failure, student):
     """The gradient of an operation's operand is the local derivative, also behind a product."""
-    operations = behind(failure, student, ALONE)
     leaves = {"a": 2.0, "b": 3.0}
+    if not all_near(grads(student, "root = a * b", **leaves), a=3.0, b=2.0):
+        return None
+    operations = behind(failure, student, ALONE)
     for operation, leaf, got, right, _ in single_operations(failure, student, operations, **leaves):
         asked = f"s = {operation}; root = s * c"
         found = grads(student, asked, **leaves, c=5.0).get(leaf)
@@ -596,26 +645,42 @@ def leaves_some(*, backward):
     return recognize
 
 
+def left_by_zero_grad(student, formula, numbers):
+    """Return which Values of one operation zero_grad does not clear; None if it raises, or where
+    two of them hold the same number and may be mistaken for one.
+    """
+    with contextlib.suppress(StudentCodeError):
+        values = computed(student, f"root = {formula}", numbers)
+        if len(set(fetch([value.data for value in values.values()]))) < len(values):
+            return None
+        for value in values.values():
+            value.grad = 1.0
+        student.zero_grad(values["root"])
+        left = fetch({name: value.grad for name, value in values.items()})
+        return [name for name, grad in left.items() if grad == 1.0]
+    return None
+
+
 @rule
 def sources_not_kept(failure, student):
     """zero_grad clears what some of the operations alone were computed from, and not all."""
     lines = failure.facts.get("lines")
     if lines is None or "below" not in failure.facts:
         return None
-    numbers = lines.data()
-    found = {}
+    found, data = {}, lines.data()
     for formula in lines.steps.values():
-        point = {name: numbers[name] for name in numbers if re.search(rf"\b{name}\b", formula)}
-        values = computed(student, f"root = {formula}", point)
-        for value in values.values():
-            value.grad = 1.0
-        student.zero_grad(values["root"])
-        left = fetch({name: value.grad for name, value in values.items()})
-        found[formula] = (point, [name for name, grad in left.items() if grad == 1.0])
-    cleared = [formula for formula, (_, left) in found.items() if not left]
-    for formula, (point, left) in found.items() if cleared else ():
+        used = [name for name in data if re.search(rf"\b{name}\b", formula)]
+        numbers = {name: data[name] + data[name] * k / 4 for k, name in enumerate(used)}
+        left = left_by_zero_grad(student, formula, numbers)
+        if left is not None:
+            found[formula] = (numbers, left)
+    for formula in ("a + b", "a * b"):
+        numbers = {"a": 1.7, "b": 0.6}
+        found.setdefault(formula, (numbers, left_by_zero_grad(student, formula, numbers)))
+    cleared = [formula for formula, (_, left) in found.items() if left == []]
+    for formula, (numbers, left) in found.items() if cleared else ():
         if left:
-            facts = {**shown(formula, point), "left": ", ".join(left), "other": cleared[0]}
+            facts = {**shown(formula, numbers), "left": ", ".join(left), "other": cleared[0]}
             return {**facts, **method_line(student, formula)}
     return None
 
