@@ -2284,3 +2284,68 @@ class Value:
         data = float(data)
         self.grad = 0.0
         self.sources = ()
+
+
+# %% operation_not_recorded
+# The product has no function to pass its gradient on; the other results have one.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources, self.push = float(data), 0.0, (), None
+
+    def __mul__(self, other):
+        other = as_value(other)
+        out = Value(self.data * other.data)
+        out.sources = (self, other.data), (other, self.data)
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            if node.push:
+                node.push()
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+
+    def push():
+        for source, slope in sources:
+            source.grad += slope * value.grad
+
+    value.push = push
+    return value
+
+
+# %% overwrites_gradients
+# The parts of one node are added up, and replace those of the nodes before it.
+class Value:
+    ...
+
+    def backward(self):
+        gradients = {self: 1.0}
+        for node in reversed(in_order(self)):
+            node.grad += gradients[node]
+            parts = {}
+            for source, slope in node.sources:
+                parts[source] = parts.get(source, 0.0) + slope * gradients[node]
+            gradients.update(parts)
+
+
+# %% wrong_for_every_operation
+# Each operand gets the derivative for the other one.
+class Value:
+    ...
+
+    def __sub__(self, other):
+        other = as_value(other)
+        return result(self.data - other.data, (self, 1.0), (other, -1.0))
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            slopes = [slope for _, slope in node.sources]
+            for (source, _), slope in zip(node.sources, reversed(slopes)):
+                source.grad += slope * node.grad

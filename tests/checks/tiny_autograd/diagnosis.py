@@ -259,8 +259,10 @@ def root_gradient_is_not_one(failure, student):
 
 
 ALONE = "a + b, a * b, -a, a - b, a / b, a ** 3, a.exp(), a.log(), a.tanh()".split(", ")
-ALIKE = ("0", "1", "-d", "1 + d", "d * y", "d * x")
-"""What comes instead of a derivative d if backward is wrong; y is the result, x the operand."""
+ALIKE = ("0", "1", "-d", "1 + d", "d * y", "d * x", "o")
+"""What comes instead of a derivative d if backward is wrong; y is the result, x the operand, o the
+derivative for the other operand, or d itself if there is none.
+"""
 
 
 def single_operations(failure, student, operations, **leaves):
@@ -307,7 +309,7 @@ def nothing_recorded(failure, student):
     for sign in "+*":
         if not all_near(grads(student, f"root = a {sign} b", a=1.7, b=0.6), a=0.0, b=0.0):
             return None
-    return {} if is_unlinked(student) else None
+    return method_line(student, "a + b") if is_unlinked(student) else None
 
 
 @gradient_rule
@@ -320,10 +322,13 @@ def wrong_for_every_operation(failure, student):
     if len(wrong) < 2:
         return None
 
+    right = {(operation, leaf): d for operation, leaf, _, d, _ in found}
+
     def alike(formula):
         return all(
-            is_near(got, eval(formula, {"d": d, "x": point[leaf], "y": y}))
-            for _, leaf, got, d, y in found
+            is_near(got, eval(formula, {"d": d, "x": point[leaf], "y": y, "o": o}))
+            for operation, leaf, got, d, y in found
+            for o in [right.get((operation, "b" if leaf == "a" else "a"), d)]
         )
 
     none_right = len(wrong) > 2 and not any(is_near(got, d) for _, _, got, d, _ in found)
@@ -424,6 +429,11 @@ def one_of_two_uses(student, replaced):
                 if replaced:
                     line = line_that_passes_on(student, operation, replaces)
                 return {"operation": operation, "got": got, "right": right, **line}
+    if replaced and all(is_near(grads(student, text, **SHARED).get("a"), 15.0) for text in LATE):
+        operation = "(a + b) + a"
+        got = grads(student, f"root = {operation}", a=3.0, b=1.0).get("a")
+        line = line_that_passes_on(student, "a + a", replaces)
+        return {"operation": operation, "got": 1.0, "right": 2.0, **line} if got == 1.0 else None
     return None
 
 
@@ -469,14 +479,15 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 
 @gradient_rule
 def operation_not_recorded(failure, student):
-    """Every gradient of one operation is 0, and a sum and a product have right gradients."""
-    for operation, _, point, formulas in (
-        formulas_in(failure, student) if single_steps_right(student) else ()
-    ):
-        if "0" not in formulas and point["a"] > 0:
-            found = grads(student, f"root = {operation}", **point)
-            if found and not any(found.values()):
-                return {"operation": operation, **method_line(student, operation)}
+    """Every gradient of one operation is 0, and those of a sum or a product are right."""
+    point = {"a": 1.7, "b": 0.6}
+    sums, products = (grads(student, f"root = a {sign} b", **point) for sign in "+*")
+    if not (all_near(sums, a=1.0, b=1.0) or all_near(products, a=0.6, b=1.7)):
+        return None
+    for operation in behind(failure, student, (*ALONE, "3 + a", "3 * a", "3 - a", "3 / a")):
+        found = grads(student, f"root = {operation}", **point)
+        if found and not any(found.values()):
+            return {"operation": operation, **method_line(student, operation)}
     return None
 
 
@@ -530,8 +541,9 @@ FORMULAS = """
 3 * a    | a | a=1.7       | 1 | a | 3 * a
 a - b    | b | a=1.7 b=0.6 | 1
 3 - a    | a | a=1.7       | 1
-a * b    | a | a=1.7 b=0.6 | a | 1 | a * b
-a * b    | b | a=1.7 b=0.6 | b | 1 | a * b
+a + b    | a | a=1.7 b=0.6 | -1 | a | b
+a * b    | a | a=1.7 b=0.6 | a | 1 | a * b | -b
+a * b    | b | a=1.7 b=0.6 | b | 1 | a * b | -a
 a ** 3   | a | a=1.7       | a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1
 a ** 3   | a | a=1.7       | a ** 3 * log(a) | 2 * a ** 3 | 2 * a ** 2 | 3
 a / b    | a | a=1.7 b=0.6 | b | 1 | a / b | -1 / b
