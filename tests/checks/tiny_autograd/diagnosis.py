@@ -149,13 +149,10 @@ def nodes_of_backward(student):
 
 
 def line_of_backward(student, fits):
-    """Return the line in Value.backward where a gradient is set and that fits, else its header;
-    nothing if none is set there, but in functions that the operations make.
-    """
+    """Return the first line in Value.backward that fits, else its header."""
     nodes = nodes_of_backward(student)
-    updates = [node for node in nodes if is_update(node)]
     fitting = [node for node in nodes if fits(node)]
-    return {"line": (fitting or nodes)[0].lineno} if updates or fitting else {}
+    return {"line": (fitting or nodes)[0].lineno} if nodes else {}
 
 
 def target_of(node):
@@ -240,8 +237,8 @@ def root_without_gradient(failure, student):
     nodes = nodes_of_backward(student)
     ones = [node for node in nodes if getattr(node, "value", None) == 1]
     calls_more = asked(given={"root": 1.0}) == {"a": 3.0, "b": 2.0}
-    updates = any(is_update(node) for node in nodes)
-    return line_of_backward(student, is_seed) if calls_more or (updates and not ones) else None
+    sets = any(is_update(node) or is_seed(node) for node in nodes)
+    return line_of_backward(student, is_seed) if calls_more or (sets and not ones) else None
 
 
 @gradient_rule
