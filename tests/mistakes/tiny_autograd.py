@@ -49,7 +49,7 @@ def zero_grad(root):
                 stack.append(source)
 
 
-# %% clears_not_everything
+# %% sources_not_kept
 # relu makes a fresh zero, which comes from nothing, where its input is negative.
 class Value:
     ...
@@ -2027,3 +2027,325 @@ def zero_grad(root):
             node.visited = True
             node.grad = 0.0
             waiting += [source for source, _ in node.sources]
+
+
+# %% overwrites_gradients
+# Gradients are in a dictionary, and each is assigned.
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        gradients[self] = 1.0
+        for node in reversed(order):
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] = slope * gradients[node]
+
+
+# %% overwrites_gradients
+# The product has a function that assigns; the other results add.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        self.push = self.add_to_sources
+
+    def add_to_sources(self):
+        for source, slope in self.sources:
+            source.grad += slope * self.grad
+
+    def __mul__(self, other):
+        other = as_value(other)
+        out = result(self.data * other.data, (self, other.data), (other, self.data))
+
+        def push():
+            self.grad = other.data * out.grad
+            other.grad = self.data * out.grad
+
+        out.push = push
+        return out
+
+    def backward(self):
+        self.grad = 1.0 if self.sources else self.grad + 1.0
+        for node in reversed(in_order(self)):
+            node.push()
+
+
+# %% wrong_for_every_operation
+# Gradients are in a dictionary, and reversed() is missing.
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        gradients[self] = 1.0
+        for node in order:
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] += slope * gradients[node]
+
+
+# %% wrong_for_every_operation
+# The 1 is in root.grad, and the gradients are read from a dictionary.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        for node in reversed(order):
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] += slope * gradients[node]
+
+
+# %% wrong_for_every_operation
+# Each result has a function, and backward does not call root's.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+
+    def push(self):
+        for source, slope in self.sources:
+            source.grad += slope * self.grad
+
+    def backward(self):
+        self.grad = 1.0
+        for source, _ in self.sources:
+            source.push()
+
+
+# %% wrong_for_every_operation
+# Gradients are passed on without the derivatives.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += node.grad
+
+
+# %% wrong_for_every_operation
+# Gradients are subtracted.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad -= slope * node.grad
+
+
+# %% wrong_for_every_operation
+# The result's number is taken for its gradient.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.data
+
+
+# %% root_without_gradient
+# Gradients are in a dictionary, and root's is 0 there.
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        for node in reversed(order):
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] += slope * gradients[node]
+
+
+# %% ignores_incoming_gradient
+# Gradients are in a dictionary, and each gets the derivative alone.
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        gradients[self] = 1.0
+        for node in reversed(order):
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] += slope
+
+
+# %% ignores_incoming_gradient
+# Only the sum passes its derivatives on; the other results multiply.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        self.push = self.add_to_sources
+
+    def add_to_sources(self):
+        for source, slope in self.sources:
+            source.grad += slope * self.grad
+
+    def __add__(self, other):
+        other = as_value(other)
+        out = result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+        def push():
+            self.grad += 1.0
+            other.grad += 1.0
+
+        out.push = push
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            node.push()
+
+
+# %% ignores_incoming_gradient
+# Only tanh passes its derivative on; the other results multiply.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        self.push = self.add_to_sources
+
+    def add_to_sources(self):
+        for source, slope in self.sources:
+            source.grad += slope * self.grad
+
+    def tanh(self):
+        out = result(math.tanh(self.data), (self, 1.0))
+
+        def push():
+            self.grad += 1 - out.data**2
+
+        out.push = push
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            node.push()
+
+
+# %% sources_not_kept
+# relu has a source only where its derivative is not 0.
+class Value:
+    ...
+
+    def relu(self):
+        return result(self.data, (self, 1.0)) if self.data > 0 else result(0.0)
+
+
+# %% sources_not_kept
+# A product by 0 is a new number.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        if other.data == 0.0:
+            return result(0.0, (other, self.data))
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+    def relu(self):
+        return self * float(self.data > 0)
+
+
+# %% nothing_recorded
+# The sources do not get into the results.
+def result(data, *sources):
+    return Value(data)
+
+
+# %% data_is_a_variable
+# data stays a variable of __init__.
+class Value:
+    ...
+
+    def __init__(self, data):
+        data = float(data)
+        self.grad = 0.0
+        self.sources = ()
+
+
+# %% operation_not_recorded
+# The product has no function to pass its gradient on; the other results have one.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources, self.push = float(data), 0.0, (), None
+
+    def __mul__(self, other):
+        other = as_value(other)
+        out = Value(self.data * other.data)
+        out.sources = (self, other.data), (other, self.data)
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            if node.push:
+                node.push()
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+
+    def push():
+        for source, slope in sources:
+            source.grad += slope * value.grad
+
+    value.push = push
+    return value
+
+
+# %% overwrites_gradients
+# The parts of one node are added up, and replace those of the nodes before it.
+class Value:
+    ...
+
+    def backward(self):
+        gradients = {self: 1.0}
+        for node in reversed(in_order(self)):
+            node.grad += gradients[node]
+            parts = {}
+            for source, slope in node.sources:
+                parts[source] = parts.get(source, 0.0) + slope * gradients[node]
+            gradients.update(parts)
+
+
+# %% wrong_for_every_operation
+# Each operand gets the derivative for the other one.
+class Value:
+    ...
+
+    def __sub__(self, other):
+        other = as_value(other)
+        return result(self.data - other.data, (self, 1.0), (other, -1.0))
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            slopes = [slope for _, slope in node.sources]
+            for (source, _), slope in zip(node.sources, reversed(slopes)):
+                source.grad += slope * node.grad

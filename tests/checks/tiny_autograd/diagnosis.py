@@ -26,19 +26,25 @@ LATE = ("t = a * b; u = t * c; root = t + u", "t = a * b; u = t * c; root = u + 
 """Two results of t, added up in either order: a's derivative is b (1 + c) = 18."""
 
 
+def computed(student, text, leaves):
+    """Return the student's Values of all names."""
+    values = {name: student.Value(number) for name, number in leaves.items()}
+    for name, formula in (line.split(" = ") for line in text.split("; ")):
+        values[name] = eval(formula, {}, values)
+    return values
+
+
 def ask(student, text, *roots, given=(), **leaves):
     """Return the last step's number and the grads of the leaves after backward from the roots,
     before which grads may be given; NaN for what is not a number, None where it raises.
     """
     with contextlib.suppress(StudentCodeError):
-        values = {name: student.Value(number) for name, number in leaves.items()}
-        for name, formula in (line.split(" = ") for line in text.split("; ")):
-            values[name] = eval(formula, {}, values)
+        values = computed(student, text, leaves)
         for name, grad in dict(given).items():
             values[name].grad = grad
         for root in roots or ("root",):
             values[root].backward()
-        data, found = fetch([values[name].data, {one: values[one].grad for one in leaves}])
+        data, found = fetch([values[[*values][-1]].data, {one: values[one].grad for one in leaves}])
         numbers = {one: float(grad) if is_number(grad) else math.nan for one, grad in found.items()}
         return data, numbers
     return None
@@ -93,6 +99,19 @@ def shared_rule(recognize, **fixed):
 
 
 @rule
+def data_is_a_variable(failure, student):
+    """Value has no attribute of a name to which its __init__ assigns as to a variable."""
+    error = failure.error
+    match = error and re.search(r"'Value' object has no attribute '(\w+)'", error.message)
+    nodes = [node for one in methods(student, "__init__", of=["Value"]) for node in ast.walk(one)]
+    targets = [(target_of(node), node) for node in nodes]
+    for target, node in targets if match else ():
+        if isinstance(target, ast.Name) and target.id == match[1]:
+            return {"name": match[1], "line": node.lineno}
+    return None
+
+
+@rule
 def plain_number_not_taken(failure, student):
     """An error about an int or a float in an operation that works for two Values."""
     error = failure.error
@@ -130,31 +149,81 @@ def nodes_of_backward(student):
 
 
 def line_of_backward(student, fits):
-    """Return the line in Value.backward where a gradient is set and that fits, else its header;
-    nothing if none is set there, but in functions that the operations make.
-    """
+    """Return the first line in Value.backward that fits, else its header."""
     nodes = nodes_of_backward(student)
-    updates = [node for node in nodes if is_update(node)]
     fitting = [node for node in nodes if fits(node)]
-    return {"line": (fitting or nodes)[0].lineno} if updates or fitting else {}
+    return {"line": (fitting or nodes)[0].lineno} if nodes else {}
 
 
-def is_update(node, kind=(ast.Assign, ast.AugAssign)):
+def target_of(node):
+    """Return what a statement assigns or adds to; None for other nodes."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        return node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return None
+
+
+def is_update(node):
     """Return whether a statement sets some grad to what is no constant."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-    sets = isinstance(node, kind) and getattr(target, "attr", "") == "grad"
+    sets = getattr(target_of(node), "attr", "") == "grad"
     return sets and not isinstance(node.value, ast.Constant)
 
 
 def is_seed(node):
     """Return whether a statement sets some grad to a constant."""
-    targets = getattr(node, "targets", [getattr(node, "target", None)])
-    sets = isinstance(node, ast.Assign | ast.AugAssign)
-    return sets and getattr(targets[0], "attr", "") == "grad" and not is_update(node)
+    return getattr(target_of(node), "attr", "") == "grad" and not is_update(node)
 
 
 def is_loop(node):
     return isinstance(node, ast.For)
+
+
+def names_in(node):
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def passes_on(node):
+    """Return whether a statement sets some grad or adds to it, or sets an entry of a container to
+    what is computed from more than the entry.
+    """
+    target = target_of(node)
+    if isinstance(target, ast.Subscript):
+        return not names_in(node.value) <= names_in(target)
+    return is_update(node) or (is_seed(node) and isinstance(node, ast.AugAssign))
+
+
+def replaces(node):
+    """Return whether a statement assigns a gradient, and what was there is not in it."""
+    if not isinstance(node, ast.Assign) or not passes_on(node):
+        return False
+    target, value = node.targets[0], ast.unparse(node.value)
+    held = [ast.unparse(target), f"{ast.unparse(getattr(target, 'value', target))}.get("]
+    return bool(re.search(r"\*|\.grad\b", value)) and not any(one in value for one in held)
+
+
+def is_local(node):
+    """Return whether a statement passes on something without a grad in it."""
+    return passes_on(node) and ".grad" not in ast.unparse(node.value)
+
+
+def places_in(function):
+    """Return the statements that pass a gradient on in loops and inner functions; what is deepest
+    inside comes first.
+    """
+    kinds = ast.For | ast.While | ast.FunctionDef
+    inner = [node for node in ast.walk(function) if isinstance(node, kinds) and node != function]
+    return [node for block in reversed(inner) for node in ast.walk(block) if passes_on(node)]
+
+
+def line_that_passes_on(student, operation, fits):
+    """Return the line that passes a gradient on and fits, in the method of an operation or in
+    backward; else the header of the one that passes gradients on.
+    """
+    found = methods(student, method_of(operation), of=["Value"])
+    found += methods(student, "backward", of=["Value"])
+    places = [(function, node) for function in found for node in places_in(function)]
+    fitting = [node.lineno for _, node in places if fits(node)]
+    headers = [function.lineno for function, _ in places] + [one.lineno for one in found[::-1]]
+    return {"line": (fitting or headers)[0]} if found else {}
 
 
 @gradient_rule
@@ -168,8 +237,8 @@ def root_without_gradient(failure, student):
     nodes = nodes_of_backward(student)
     ones = [node for node in nodes if getattr(node, "value", None) == 1]
     calls_more = asked(given={"root": 1.0}) == {"a": 3.0, "b": 2.0}
-    updates = any(is_update(node) for node in nodes)
-    return line_of_backward(student, is_seed) if calls_more or (updates and not ones) else None
+    sets = any(is_update(node) or is_seed(node) for node in nodes)
+    return line_of_backward(student, is_seed) if calls_more or (sets and not ones) else None
 
 
 @gradient_rule
@@ -186,6 +255,92 @@ def root_gradient_is_not_one(failure, student):
     return {"factor": factor, "got": found["a"], **line_of_backward(student, is_seed)}
 
 
+ALONE = "a + b, a * b, -a, a - b, a / b, a ** 3, a.exp(), a.log(), a.tanh()".split(", ")
+ALIKE = ("0", "1", "-d", "1 + d", "d * y", "d * x", "o")
+"""What comes instead of a derivative d if backward is wrong; y is the result, x the operand, o the
+derivative for the other operand, or d itself if there is none.
+"""
+
+
+def single_operations(failure, student, operations, **leaves):
+    """Return operation, leaf, gradient, true gradient and result, for operations alone that have
+    a right result.
+    """
+    found = []
+    for operation in operations:
+        seen, right = (
+            ask(one, f"root = {operation}", **leaves) for one in (student, failure.reference)
+        )
+        if seen and right and is_near(seen[0], right[0]):
+            used = [name for name in leaves if re.search(rf"\b{name}\b", operation)]
+            found += [(operation, name, seen[1][name], right[1][name], seen[0]) for name in used]
+    return found
+
+
+def is_unlinked(student):
+    """Return whether neither an attribute nor zero_grad leads from a result to its operands."""
+    leaves = {"a": 1.7, "b": 0.6}
+    values = computed(student, "root = a * b", leaves)
+    links = student.observe("links", values, values["root"])["pairs"]
+    return not links and left_by_zero_grad(student, "a * b", leaves) != []
+
+
+def leaves_function_out(student, operation):
+    """Return whether an operation's method defines a function and does not use it."""
+    nodes = [
+        node
+        for one in methods(student, method_of(operation), of=["Value"])
+        for part in one.body
+        for node in ast.walk(part)
+    ]
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    read = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return bool(defined - read)
+
+
+@value_rule
+def nothing_recorded(failure, student):
+    """All gradients are 0, and nothing leads from a result to its operands."""
+    if not {"got", "below"} & set(failure.facts):
+        return None
+    for sign in "+*":
+        if not all_near(grads(student, f"root = a {sign} b", a=1.7, b=0.6), a=0.0, b=0.0):
+            return None
+    return method_line(student, "a + b") if is_unlinked(student) else None
+
+
+@gradient_rule
+def wrong_for_every_operation(failure, student):
+    """The gradients of single operations are all 0, or wrong in the same way, or none is right."""
+    point = {"a": 1.7, "b": 0.6}
+    operations = [one for one in ALONE if not signs_in_method(student, one)]
+    found = single_operations(failure, student, operations, **point)
+    wrong = [one for one in found if one[1] == "a" and not is_near(one[2], one[3])]
+    if len(wrong) < 2:
+        return None
+
+    right = {(operation, leaf): d for operation, leaf, _, d, _ in found}
+
+    def alike(formula):
+        return all(
+            is_near(got, eval(formula, {"d": d, "x": point[leaf], "y": y, "o": o}))
+            for operation, leaf, got, d, y in found
+            for o in [right.get((operation, "b" if leaf == "a" else "a"), d)]
+        )
+
+    none_right = len(wrong) > 2 and not any(is_near(got, d) for _, _, got, d, _ in found)
+    inside = [node for one in methods(student, "backward", of=["Value"]) for node in places_in(one)]
+    if not alike("0") and not (inside and (none_right or any(map(alike, ALIKE)))):
+        return None
+    if alike("0") and all(leaves_function_out(student, operation) for operation, *_ in wrong):
+        return None
+    (one, _, first, first_truth, _), (other, _, second, second_truth, _) = wrong[:2]
+    facts = {"one": one, "first": first, "first_truth": first_truth}
+    facts |= {"other": other, "second": second, "second_truth": second_truth}
+    header = methods(student, "backward", of=["Value"])
+    return facts | ({"line": header[0].lineno} if header else {})
+
+
 @gradient_rule
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
@@ -193,16 +348,6 @@ def stops_after_one_step(failure, student):
     stops = all(all_near(one, a=0.0, c=6.0) for one in found) and single_steps_right(student)
     line = line_of_backward(student, is_loop)
     return {**shown(STRAIGHT[0], SHARED), **line} if stops else None
-
-
-@gradient_rule
-def ignores_incoming_gradient(failure, student):
-    """The derivative of the innermost step."""
-    ignores = all_near(grads(student, STRAIGHT[0], **SHARED), a=3.0)
-    line = line_of_backward(
-        student, lambda node: is_update(node) and ".grad" not in ast.unparse(node.value)
-    )
-    return {**shown(STRAIGHT[0], SHARED), "got": 3.0, **line} if ignores else None
 
 
 SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
@@ -248,24 +393,49 @@ def signs_in_method(student, operation):
     return signs if found else None
 
 
-def one_of_two_uses(student, adds):
-    """Return the facts if an operation loses a gradient where both operands are one Value, and adds
-    to what a grad holds or not.
-    """
-    for sign, right in (("+", 2.0), ("*", 6.0)):
-        got = grads(student, f"root = a {sign} a", a=3.0).get("a")
-        if is_near(got, right / 2):
-            held = grads(student, f"root = a {sign} b", a=3.0, b=1.0, given={"a": 10.0}).get("a")
-            if is_near(held, 11.0) is adds:
-                operation = f"a {sign} a"
-                assigned = line_of_backward(student, lambda node: is_update(node, ast.Assign))
-                line = method_line(student, operation) if adds else assigned
-                return {"operation": operation, "got": got, "right": right, **line}
+@gradient_rule
+def ignores_incoming_gradient(failure, student):
+    """The gradient of an operation's operand is the local derivative, also behind a product."""
+    leaves = {"a": 2.0, "b": 3.0}
+    if not all_near(grads(student, "root = a * b", **leaves), a=3.0, b=2.0):
+        return None
+    operations = behind(failure, student, ALONE)
+    for operation, leaf, got, right, _ in single_operations(failure, student, operations, **leaves):
+        asked = f"s = {operation}; root = s * c"
+        found = grads(student, asked, **leaves, c=5.0).get(leaf)
+        if right and is_near(got, right) and is_near(found, right):
+            line = line_that_passes_on(student, operation, is_local)
+            names = {**leaves, "c": 5.0}
+            used = {name: n for name, n in names.items() if re.search(rf"\b{name}\b", asked)}
+            return {**shown(asked, used), "leaf": leaf, "got": found, "right": 5 * right, **line}
     return None
 
 
-overwrites_gradients = shared_rule(one_of_two_uses, adds=False)
-keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
+def one_of_two_uses(student, replaced):
+    """Return the facts if an operation loses a gradient where both operands are one Value, and a
+    later operation replaces the gradient of an earlier one or not.
+    """
+    for sign, right in (("+", 2.0), ("*", 6.0)):
+        operation = f"a {sign} a"
+        got = grads(student, f"root = {operation}", a=3.0).get("a")
+        if is_near(got, right / 2):
+            text = f"t = a {sign} b; root = t {sign} a"
+            both = grads(student, text, a=3.0, b=1.0).get("a")
+            if is_near(both, right / 2 if replaced else right):
+                line = method_line(student, operation)
+                if replaced:
+                    line = line_that_passes_on(student, operation, replaces)
+                return {"operation": operation, "got": got, "right": right, **line}
+    if replaced and all(is_near(grads(student, text, **SHARED).get("a"), 15.0) for text in LATE):
+        operation = "(a + b) + a"
+        got = grads(student, f"root = {operation}", a=3.0, b=1.0).get("a")
+        line = line_that_passes_on(student, "a + a", replaces)
+        return {"operation": operation, "got": 1.0, "right": 2.0, **line} if got == 1.0 else None
+    return None
+
+
+overwrites_gradients = shared_rule(one_of_two_uses, replaced=True)
+keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, replaced=False)
 
 
 @gradient_rule
@@ -306,14 +476,15 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 
 @gradient_rule
 def operation_not_recorded(failure, student):
-    """Every gradient of one operation is 0, and a sum and a product have right gradients."""
-    for operation, _, point, formulas in (
-        formulas_in(failure, student) if single_steps_right(student) else ()
-    ):
-        if "0" not in formulas and point["a"] > 0:
-            found = grads(student, f"root = {operation}", **point)
-            if found and not any(found.values()):
-                return {"operation": operation, **method_line(student, operation)}
+    """Every gradient of one operation is 0, and those of a sum or a product are right."""
+    point = {"a": 1.7, "b": 0.6}
+    sums, products = (grads(student, f"root = a {sign} b", **point) for sign in "+*")
+    if not (all_near(sums, a=1.0, b=1.0) or all_near(products, a=0.6, b=1.7)):
+        return None
+    for operation in behind(failure, student, (*ALONE, "3 + a", "3 * a", "3 - a", "3 / a")):
+        found = grads(student, f"root = {operation}", **point)
+        if found and not any(found.values()):
+            return {"operation": operation, **method_line(student, operation)}
     return None
 
 
@@ -367,8 +538,9 @@ FORMULAS = """
 3 * a    | a | a=1.7       | 1 | a | 3 * a
 a - b    | b | a=1.7 b=0.6 | 1
 3 - a    | a | a=1.7       | 1
-a * b    | a | a=1.7 b=0.6 | a | 1 | a * b
-a * b    | b | a=1.7 b=0.6 | b | 1 | a * b
+a + b    | a | a=1.7 b=0.6 | -1 | a | b
+a * b    | a | a=1.7 b=0.6 | a | 1 | a * b | -b
+a * b    | b | a=1.7 b=0.6 | b | 1 | a * b | -a
 a ** 3   | a | a=1.7       | a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1
 a ** 3   | a | a=1.7       | a ** 3 * log(a) | 2 * a ** 3 | 2 * a ** 2 | 3
 a / b    | a | a=1.7 b=0.6 | b | 1 | a / b | -1 / b
@@ -388,22 +560,31 @@ a ** 1   | a | a=0.0       | 0
 """Operations, a leaf, where, and wrong derivatives with respect to it that are often written."""
 
 
-def formulas_in(failure, student):
-    """Return the rows of FORMULAS whose operation occurs in the failed expression, or in a method
-    that does; those first whose method computes with numbers: what is wrong there is also wrong in
-    methods that are written by it.
+def behind(failure, student, operations):
+    """Return the operations that occur in the failed expression, or in a method that does; those
+    first whose method computes with numbers: what is wrong there is also wrong in methods that are
+    written by it.
     """
-    found, text = [], failure.facts["lines"].text
-    rows = [[part.strip() for part in row.split(" | ")] for row in FORMULAS.strip().splitlines()]
+    text = failure.facts["lines"].text
     for _ in SIGNS:  # as often as methods can be written by each other
-        for operation, *_ in rows:
+        for operation in operations:
             if sign_of(operation) in text:
                 text += "".join(signs_in_method(student, operation) or ())
-    for operation, leaf, at, *formulas in rows:
-        point = {name: float(number) for name, number in (one.split("=") for one in at.split())}
-        if sign_of(operation) in text or (sign_of(operation) == "**" and "/" in text):
-            found.append((operation, leaf, point, formulas))
-    return sorted(found, key=lambda row: signs_in_method(student, row[0]) != set())
+    signs = {operation: sign_of(operation) for operation in operations}
+    found = [one for one, sign in signs.items() if sign in text or (sign == "**" and "/" in text)]
+    return sorted(found, key=lambda operation: signs_in_method(student, operation) != set())
+
+
+def formulas_in(failure, student):
+    """Return the rows of FORMULAS whose operation is behind the failed expression."""
+    rows = [[part.strip() for part in row.split(" | ")] for row in FORMULAS.strip().splitlines()]
+    found = []
+    for asked in behind(failure, student, [operation for operation, *_ in rows]):
+        for operation, leaf, at, *formulas in rows:
+            if operation == asked:
+                point = {one: float(number) for one, number in (p.split("=") for p in at.split())}
+                found.append((operation, leaf, point, formulas))
+    return found
 
 
 def sign_of(operation):
@@ -471,6 +652,46 @@ def leaves_some(*, backward):
         return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
 
     return recognize
+
+
+def left_by_zero_grad(student, formula, numbers):
+    """Return which Values of one operation zero_grad does not clear; None if it raises, or where
+    two of them hold the same number and may be mistaken for one.
+    """
+    with contextlib.suppress(StudentCodeError):
+        values = computed(student, f"root = {formula}", numbers)
+        if len(set(fetch([value.data for value in values.values()]))) < len(values):
+            return None
+        for value in values.values():
+            value.grad = 1.0
+        student.zero_grad(values["root"])
+        left = fetch({name: value.grad for name, value in values.items()})
+        return [name for name, grad in left.items() if grad == 1.0]
+    return None
+
+
+@rule
+def sources_not_kept(failure, student):
+    """zero_grad clears what some of the operations alone were computed from, and not all."""
+    lines = failure.facts.get("lines")
+    if lines is None or "below" not in failure.facts:
+        return None
+    found, data = {}, lines.data()
+    for formula in lines.steps.values():
+        used = [name for name in data if re.search(rf"\b{name}\b", formula)]
+        numbers = {name: data[name] + data[name] * k / 4 for k, name in enumerate(used)}
+        left = left_by_zero_grad(student, formula, numbers)
+        if left is not None:
+            found[formula] = (numbers, left)
+    for formula in ("a + b", "a * b"):
+        numbers = {"a": 1.7, "b": 0.6}
+        found.setdefault(formula, (numbers, left_by_zero_grad(student, formula, numbers)))
+    cleared = [formula for formula, (_, left) in found.items() if left == []]
+    for formula, (numbers, left) in found.items() if cleared else ():
+        if left:
+            facts = {**shown(formula, numbers), "left": ", ".join(left), "other": cleared[0]}
+            return {**facts, **method_line(student, formula)}
+    return None
 
 
 clears_not_everything = leaves_some(backward=False)

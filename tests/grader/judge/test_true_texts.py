@@ -308,3 +308,87 @@ def test_what_is_left_behind_is_not_called_by_what_is_measured(grade_fragment: G
         "norms_leave_parameter_grads": "parameter_grads_left",
     }
     assert {name: checks[name].diagnosis for name in names} == names
+
+
+AN_ENGINE = """
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        self.push = self.add_to_sources
+
+    def add_to_sources(self):
+        for source, slope in self.sources:
+            source.grad += slope * self.grad
+
+    def __add__(self, other):
+        other = as_value(other)
+        out = result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+        def push():
+            self.grad += 1.0 * out.grad
+            other.grad += 1.0 * out.grad
+
+        out.push = push
+        return out
+
+    def backward(self):
+        self.grad = 1.0 if self.sources else self.grad + 1.0
+        for node in reversed(in_order(self)):
+            node.push()
+"""
+A_DICTIONARY = """
+class Value:
+    ...
+
+    def backward(self):
+        order = in_order(self)
+        gradients = dict.fromkeys(order, 0.0)
+        gradients[self] = 1.0
+        for node in reversed(order):
+            node.grad += gradients[node]
+            for source, slope in node.sources:
+                gradients[source] += slope * gradients[node]
+"""
+ASSIGNED, REPLACED = "a_value_used_twice", "Gradients are assigned"
+LOCAL = "Multiply each local derivative by the gradient of the result"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "right", "wrong", "check", "line", "says"),
+    [
+        (AN_ENGINE, "+= 1.0 *", "= 1.0 *", ASSIGNED, "= 1.0 *", REPLACED),
+        (AN_ENGINE, "self.grad += 1.0 * out.grad", "self.grad += 1.0", "products", "1.0", LOCAL),
+        (AN_ENGINE, " node.push()", " node", "sums", "def backward", "Look at backward"),
+        (
+            AN_ENGINE,
+            "1.0 if self.sources else self.grad + 1.0",
+            "0.0",
+            "sums",
+            "= 0.0",
+            "Begin with 1",
+        ),
+        (AN_ENGINE, "self.grad = 1.0 if", "1.0 if", "products", "def backward", "Begin with 1"),
+        (A_DICTIONARY, "] += slope", "] = slope", ASSIGNED, "] = slope", REPLACED),
+        (A_DICTIONARY, "slope * gradients[node]", "slope", "products", "] += slope", LOCAL),
+        (A_DICTIONARY, "reversed(order)", "order", "sums", "def backward", "Look at backward"),
+        (A_DICTIONARY, "gradients[self] = 1.0", "", "sums", "def backward", "or in a dictionary"),
+    ],
+)
+def test_what_an_engine_shares_is_told_apart_from_its_operations(
+    grade_fragment: Grade, fragment: str, right: str, wrong: str, check: str, line: str, says: str
+) -> None:
+    assert right in fragment
+    told = by_name(grade_fragment("tiny_autograd", fragment.replace(right, wrong)))[check]
+    assert line in (told.source_text or "")
+    assert says in (told.evidence or "")
+
+
+def test_an_unnamed_gradient_of_two_operations_is_not_told_as_one_operations(
+    grade_fragment: Grade,
+) -> None:
+    wrong = AN_ENGINE.replace("1.0 * out.grad", "out.grad ** 2")
+    told = by_name(grade_fragment("tiny_autograd", wrong))["products"]
+    assert told.evidence is None
+    assert "def backward" in (told.source_text or "")
