@@ -18,7 +18,7 @@ from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.judge.common_mistakes import COMMON
-from grader.render.page import render_page, repair_message
+from grader.render.page import around_code, render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import WRONG_HEADERS, grade_and_repair, unlocated
@@ -157,18 +157,27 @@ def expression(**details: Any) -> CheckResult:
     return CheckResult("a", "a", "f", Outcome.FAILED, 0.0, 1.0, wrong_expression=place)
 
 
+DETAILS: list[dict[str, Any]] = [
+    {},
+    {"missing": True},
+    *({"other_lines": lines} for lines in ((1,), (1, 2), (3,))),
+]
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
     tr = engine_catalogue(lang)
     said = [
         repair_message(expression(**details, cell=cell), tr)
-        for details in ({}, {"missing": True}, {"other_lines": (1, 2)})
+        for details in DETAILS
         for cell in (None, 7)
     ]
     assert len(set(said)) == len(said)
     assert all("`x`" in one and "3" in one and "f" in one for one in said)
-    assert all("1, 2" in one for one in said[4:])
+    assert all("1" in one for one in said[4:8])
+    assert lang == "ko" or "together with changes in lines 1 and 2, makes" in said[6]
     assert all("7" in one for one in said[1::2])
+    assert {around_code(one)[1] for one in said} == {"x"}
     assert not tr.missing
 
 
