@@ -21,7 +21,7 @@ from grader.judge.common_mistakes import COMMON
 from grader.render.page import around_code, render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import WRONG_HEADERS, grade_and_repair, unlocated
+from grader.runtime.grading import NOT_IN_A_BODY, grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -89,16 +89,16 @@ def test_what_has_no_place_is_searched_and_what_has_no_name_comes_first() -> Non
     ]
 
 
-def test_no_body_is_searched_whose_header_is_wrong() -> None:
+def test_no_body_is_searched_if_the_mistake_is_outside_of_it() -> None:
     column = CheckColumn("t.0", "", 1.0, False, False)
     check = make_check(column, Outcome.ERROR, diagnosed_by="engine")
-    for name in WRONG_HEADERS:
+    for name in NOT_IN_A_BODY:
         found = replace(check, function="f", diagnosis=name)
         other = replace(check, function="f", diagnosis=None, diagnosed_by=None)
         for checks, searched in (([found, other], {}), ([other], {"f": ("t.0",)})):
             lesson = make_lesson(LessonColumn("t", "T", 1.0, 0.0, (column,)), checks)
             assert unlocated(lesson) == searched
-    assert {one.id for one in COMMON} >= WRONG_HEADERS
+    assert {one.id for one in COMMON} >= NOT_IN_A_BODY
 
 
 def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
