@@ -251,6 +251,7 @@ def test_what_needs_a_failed_check_is_skipped(grade: Grade) -> None:
         ("failed", "def double(x): return (2 * x).float()", "is float32, expected float64"),
         ("failed", "double = 3", "could not be used"),
         ("failed", "", "tiny.py does not define double; it defines"),
+        ("failed", "class A:\n    def double(x): return 2 * x", "so it is inside of A: move it"),
         (
             "error",
             "def double(x):\n    from torch import nothing",
