@@ -8,6 +8,7 @@ The English texts are in the code. ``grader/locale/ko.po`` translates the engine
 from __future__ import annotations
 
 import os
+import re
 import string
 import sys
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,20 @@ from grader.core.errors import UsageError
 from grader.core.files import LOCALE
 
 ENGLISH = "en"
+SOUNDS = {
+    **{"None": "논", "True": "트루", "False": "폴스", "Tensor": "텐서", "tuple": "튜플"},
+    **{"list": "리스트", "dict": "딕트", "set": "세트", "float": "플로트", "int": "인트"},
+    **{"bool": "불", "ndarray": "어레이"},
+}
+"""How English words sound in Korean that often fill a text."""
+PARTICLES = {
+    **{"을(를)": ("을", "를"), "이(가)": ("이", "가"), "은(는)": ("은", "는")},
+    **{"과(와)": ("과", "와"), "와(과)": ("과", "와"), "(으)로": ("으로", "로")},
+}
+"""Korean particles after a consonant and after a vowel."""
+PARTICLE = re.compile(rf"(\b(?:{'|'.join(SOUNDS)})|[가-힣])({'|'.join(map(re.escape, PARTICLES))})")
+LIEUL = 8
+"""The number of the consonant after which (으)로 is as after a vowel."""
 
 
 class Phrase:
@@ -59,7 +74,15 @@ class Catalogue:
         found = self.texts.get(text)
         if not found and self.lang != ENGLISH:
             self.missing.add(text)
-        return string.Formatter().vformat(found or text, (), values) if values else found or text
+        if not values:
+            return found or text
+        return self.with_particles(string.Formatter().vformat(found or text, (), values))
+
+    def with_particles(self, text: str) -> str:
+        """Return a filled text with the Korean particles that the words before them take. After a
+        word whose sound is not known, both forms stay.
+        """
+        return PARTICLE.sub(_particle, text) if self.lang == "ko" else text
 
     def fresh(self) -> Catalogue:
         """Return a catalogue with the same texts and nothing in ``missing``."""
@@ -68,6 +91,13 @@ class Catalogue:
     def known(self, text: str) -> str:
         """Translate a text that need not have a translation, such as a name or a number."""
         return self.texts.get(text) or text
+
+
+def _particle(found: re.Match[str]) -> str:
+    word, particle = found.groups()
+    ending = (ord(SOUNDS.get(word, word)[-1]) - ord("가")) % 28  # the last consonant, 0 if none
+    after_vowel = ending == 0 or (particle == "(으)로" and ending == LIEUL)
+    return word + PARTICLES[particle][after_vowel]
 
 
 def languages() -> list[str]:

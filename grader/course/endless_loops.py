@@ -5,7 +5,7 @@ computer is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grader.course.source import DEFINING, Source
 
@@ -39,16 +39,29 @@ def names_in_endless_loop(source: Source, line: int) -> tuple[int, tuple[str, ..
     return None
 
 
-def function_with_loop(source: Source, line: int) -> int | None:
-    """Return the first line of the function around a line, if a loop in it is around that, too."""
-    function = source.function_at(line)
-    loops = (
-        node.lineno
+def running_loop(source: Source, lines: Sequence[int]) -> int | None:
+    """Return the first line of a loop that is running at these lines, the innermost first: of the
+    outermost ``while``, else of the outermost ``for``, which hardly ever is endless itself.
+    """
+    around = [loop for line in reversed(lines) for loop in loops_around(source, line)]
+    endless = next((loop for loop in around if isinstance(loop, ast.While)), None)
+    loop = endless or next(iter(around), None)
+    return loop.lineno if loop else None
+
+
+def loops_around(source: Source, line: int) -> list[ast.While | ast.For | ast.AsyncFor]:
+    """Return the loops around a line in its function, the outermost first. What a ``for`` goes
+    through is not inside of it.
+    """
+    function = source.function_at(line) or 0
+    return [
+        node
         for node in source.nodes
-        if isinstance(node, LOOPS) and node.lineno <= line <= (node.end_lineno or 0)
-    )
-    inside = function is not None and any(first >= function for first in loops)
-    return function if inside else None
+        if isinstance(node, LOOPS)
+        and function <= node.lineno
+        and (node if isinstance(node, ast.While) else node.body[0]).lineno <= line
+        and line <= (node.body[-1].end_lineno or 0)
+    ]
 
 
 def statements(body: list[ast.stmt], *, nested: bool = False) -> Iterator[tuple[ast.AST, bool]]:

@@ -257,6 +257,15 @@ class Source:
             for node in functions
         )
 
+    def place_inside(self, name: str) -> tuple[int, str] | None:
+        """Return the line of a definition inside of another one, and the name of that."""
+        for around in self.tree.body:
+            if isinstance(around, DEFINING):
+                for node in ast.walk(around):
+                    if node is not around and isinstance(node, DEFINING) and node.name == name:
+                        return node.lineno, around.name
+        return None
+
     def function_at(self, line: int) -> int | None:
         """Return the first line of the innermost function that a line belongs to, if any."""
         around = [

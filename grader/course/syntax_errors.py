@@ -57,7 +57,10 @@ def explain(message: str, line: str) -> Phrase | None:
     """Return what a syntax error means, from Python's message and the text of its line."""
     line = line.strip() if len(line) <= MAX_LINE else ""
     message = message[:MAX_MESSAGE]
-    return by_rule(message, line) or by_key(message) or by_word(message, line)
+    found = by_word(message, line) or by_rule(message, line) or by_key(message)
+    if found is None and "invalid syntax" in message and names_in_a_row(line) > 1:
+        return phrase(TEXT)
+    return found
 
 
 def by_rule(message: str, line: str) -> Phrase | None:
@@ -106,10 +109,30 @@ raise return try while with yield
 """.split()
 
 
+TEXT = "This line is text, not Python: delete it, or begin it with # to keep it as a comment."
+
+
+def names_in_a_row(line: str) -> int:
+    """Count how often two names stand side by side after a line's first word, as in text and never
+    in Python; 0 if that word is a keyword.
+    """
+    first, _, rest = line.partition(" ")
+    if keyword.iskeyword(first):
+        return 0
+    rest = re.sub(r"(['\"]).*?\1|#.*", "", rest)
+    pairs = re.findall(r"\b(?=([^\W\d]\w*) +([^\W\d]\w*))", rest)
+    return sum(not any(map(keyword.iskeyword, pair)) for pair in pairs)
+
+
 def by_word(message: str, line: str) -> Phrase | None:
     """Recognize a misspelt or capitalized keyword at the beginning of a line."""
     found = re.match(r"\w+", line)
-    if found is None or "invalid syntax" not in message or keyword.iskeyword(found[0]):
+    if (
+        found is None
+        or names_in_a_row(line)
+        or "invalid syntax" not in message
+        or keyword.iskeyword(found[0])
+    ):
         return None
     near = get_close_matches(found[0].lower(), BEGINNINGS, n=3, cutoff=0.66)
     # Two swapped letters are the likelier slip.

@@ -28,7 +28,7 @@ from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
-from grader.course.source import DEFINING, Source
+from grader.course.source import DEFINING, Source, is_stored
 from grader.judge import python_errors
 from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_of, same
@@ -50,6 +50,8 @@ FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
 """Factors that count as evidence even for a single number."""
 NOTHING_CAME = "None came back where "
 """How the messages of checks begin whose function should have returned something."""
+IS_THERE_A_RETURN = "is there a return?"
+"""How they end if it is the student's function that was called."""
 FEWEST = 2
 """As many elements of each kind, right and wrong, are evidence for a sign."""
 CAUSES_OF_NAN = (
@@ -139,6 +141,12 @@ def common_no_return(failure: Failure, student: Student) -> Facts | None:
     mine, ours = (definition(failure, one) for one in (student, failure.reference))
     if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
         return None
+    inside = closure_of(mine) if failure.message.endswith(IS_THERE_A_RETURN) else None
+    if inside and not gives_a_value(inside):
+        belongs = phrase(
+            " ({name} is what {function} returns)", name=inside.name, function=mine.name
+        )
+        return {"function": inside.name, "printed": belongs, "line": inside.lineno}
     if gives_a_value(mine) or not gives_a_value(ours):
         return None
     prints = any(
@@ -151,6 +159,19 @@ def common_no_return(failure: Failure, student: Student) -> Facts | None:
     if returning and not prints:
         printed = phrase(" (the return inside {name} belongs to {name})", name=returning)
     return {"function": failure.about, "printed": printed}
+
+
+def closure_of(function: ast.FunctionDef) -> ast.FunctionDef | None:
+    """Return the inner function that a function always returns, if it does."""
+    nodes = list(own_nodes(function))
+    returned = {ast.unparse(one) for one in nodes if isinstance(one, ast.Return)}
+    stored = {one.id for one in nodes if isinstance(one, ast.Name) and is_stored(one)}
+    inner = [one for one in nodes if isinstance(one, DEFINING) and f"return {one.name}" in returned]
+    match inner:
+        case [ast.FunctionDef(decorator_list=[]) as one] if one.name not in stored:
+            always = len(returned) == 1 and isinstance(function.body[-1], ast.Return)
+            return one if always else None
+    return None
 
 
 def definition(failure: Failure, student: Student) -> ast.FunctionDef | ast.ClassDef | None:

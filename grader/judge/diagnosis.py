@@ -242,7 +242,7 @@ def fill_text(template: str, facts: Facts, tr: Catalogue) -> str:
     for name, value in shown.items():
         if f"{{{name}}}." in translated and value.endswith(".") and not value.endswith(".."):
             shown[name] = value[:-1]
-    return translated.format_map(shown)
+    return tr.with_particles(translated.format_map(shown))
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:

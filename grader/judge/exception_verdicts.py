@@ -148,6 +148,12 @@ def missing_name(error: MissingName, source: Source) -> CheckVerdict:
             "{file} ends before line {line}, where {name} is: remove exit(), or what else ends it"
         )
         return CheckVerdict(Outcome.FAILED, template, facts | {"line": line}, line=line)
+    if (inside := source.place_inside(error.name)) is not None:
+        line, around = inside
+        template = (
+            "{name} is indented, so it is inside of {around}: move it to the left edge of the file"
+        )
+        return CheckVerdict(Outcome.FAILED, template, facts | {"around": around}, line=line)
     kind = ast.ClassDef if error.name[:1].isupper() else ast.FunctionDef
     for node in source.tree.body:
         if isinstance(node, kind) and node.name.lower() == error.name.lower():

@@ -10,12 +10,21 @@ import ast
 import copy
 import re
 import sys
+from collections import Counter
 from difflib import SequenceMatcher, get_close_matches
 
 import torch
 
 from grader.core.i18n import phrase
-from grader.course.source import Function, Source, arguments_of, defined_names, imports_in
+from grader.course.source import (
+    FUNCTIONS,
+    Function,
+    Source,
+    arguments_of,
+    defined_names,
+    imports_in,
+    is_stored,
+)
 from grader.judge.diagnosis import Failure, groups_in_error
 from grader.judge.exception_verdicts import Facts
 from grader.judge.remote.session import Student
@@ -446,6 +455,50 @@ def common_attribute_called(failure: Failure, student: Student) -> Facts | None:
         if isinstance(one.func, ast.Attribute) and one.func.attr in ATTRIBUTES
     }
     return {"name": names.pop()} if len(names) == 1 else None
+
+
+def common_backward_gives_none(failure: Failure, student: Student) -> Facts | None:
+    """Recognize None from a call of backward, where a value is needed or is returned."""
+    source, error = student.source, failure.error
+    if any(isinstance(one, FUNCTIONS) and one.name == "backward" for one in source.nodes):
+        return None
+    if error is not None:
+        line = error.line if failure.raised("NoneType") else None
+        function = source.function_at(line) if line else None
+    else:
+        line = None
+        missing = failure.actual is None and failure.expected is not None
+        node = source.definitions.get(failure.about) if missing else None
+        function = node.lineno if isinstance(node, ast.FunctionDef) else None
+    if function is None:
+        return None
+    return _backward_as_value(source, function, line)
+
+
+def _backward_as_value(source: Source, function: int, line: int | None) -> Facts | None:
+    """Return the call of backward in a function whose result is used on a line, else returned."""
+    nodes = [
+        one
+        for node in source.nodes
+        if isinstance(node, FUNCTIONS) and node.lineno == function
+        for one in ast.walk(node)
+    ]
+    stored = Counter(one.id for one in nodes if isinstance(one, ast.Name) and is_stored(one))
+    kept = {
+        ast.unparse(one.targets[0]): one.value
+        for one in nodes
+        if isinstance(one, ast.Assign) and stored[ast.unparse(one.targets[0])] == 1
+    }
+    users = (ast.BinOp, ast.Attribute, ast.Subscript) if line else (ast.Return, ast.Tuple)
+    for parent in nodes:
+        if not isinstance(parent, users) or (line and parent.lineno != line):
+            continue
+        for child in ast.iter_child_nodes(parent):
+            value = kept.get(child.id) if isinstance(child, ast.Name) else child
+            match value:
+                case ast.Call(func=ast.Attribute(attr="backward") as called):
+                    return {"call": f"{ast.unparse(called)}()", "line": value.lineno}
+    return None
 
 
 def calls_at(line: int | None, source: Source) -> list[ast.Call]:

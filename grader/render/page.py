@@ -135,6 +135,7 @@ def environment() -> jinja2.Environment:
         "told_once": told_once,
         "pair": values_text,
         "anchor": anchor,
+        "around_code": around_code,
         "by_function": by_function,
         "cards": cards,
         "comments_elsewhere": comments_elsewhere,
@@ -570,12 +571,12 @@ A_CHANGE_IN_CELL = (
     "A change of `{text}` in cell {cell}, line {line} makes every check of {function} pass."
 )
 WITH_OTHERS = (
-    "A change of `{text}` in line {line}, together with one in line {others}, makes every check of"
-    " {function} pass."
+    "A change of `{text}` in line {line}, together with {others}, makes every check of {function}"
+    " pass."
 )
 WITH_OTHERS_IN_CELL = (
-    "A change of `{text}` in cell {cell}, line {line}, together with one in line {others}, makes"
-    " every check of {function} pass."
+    "A change of `{text}` in cell {cell}, line {line}, together with {others}, makes every check"
+    " of {function} pass."
 )
 MISSING = (
     "Something is missing beside `{text}` in line {line}. One addition there makes every check of"
@@ -607,8 +608,26 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
         cell=wrong.cell,
         line=wrong.line,
         function=check.function,
-        others=", ".join(map(str, wrong.other_lines)),
+        others=other_changes(wrong, tr),
     )
+
+
+def around_code(sentence: str) -> tuple[str, str, str]:
+    """Return a sentence's text before its first backtick, up to the last one, and after it."""
+    before, _, rest = clean(sentence).partition("`")
+    code, _, after = rest.rpartition("`")
+    return before, code, after
+
+
+def other_changes(wrong: WrongExpression, tr: Catalogue) -> str:
+    """Return where the changes are that are needed beside the one that is shown."""
+    lines = sorted({*wrong.other_lines} - {wrong.line})
+    if not lines:
+        return tr("another change in this line")
+    *first, last = map(str, lines)
+    if not first:
+        return tr("a change in line {line}", line=last)
+    return tr("changes in lines {lines} and {last}", lines=", ".join(first), last=last)
 
 
 def repaired_line(wrong: WrongExpression) -> tuple[str, str, str]:

@@ -344,25 +344,26 @@ class Page(Lines):
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
         first = next(iter(lesson.failures), None)
-        shown: set[tuple[str, str, str] | None] = {self.brief(first, lesson)} if first else set()
+        above: tuple[str, str, str] | None = None
         for check in wrong:
             if check in folded:
                 continue
-            brief = None if check is first or check.outcome.quiet else self.brief(check, lesson)
-            self.show_check(check, self.tr("same as above") if brief in shown else "")
+            brief = None if check.outcome.quiet else self.brief(check, lesson)
+            same = brief is not None and brief == above
+            self.show_check(check, self.tr("same as above") if same else "")
             if check is first:
                 for part in self.details(check, lesson):
                     self.indented(part)
                 self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
-            elif brief and brief not in shown:
-                shown.add(brief)
+            elif brief and not same:
                 cause, where, code = brief
                 parts = [Text(cause, "red"), located(where, code, self.width)]
                 self.indented(Text("\n").join(parts if where else parts[:1]))
             if check is not first:
                 self.show_points_waiting(check, lesson)
+            above = brief
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             text = self.tr("{count} checks wait for what is wrong above", count=len(folded))
@@ -385,9 +386,7 @@ class Page(Lines):
             self.indented(Text(sentence, "yellow"))
 
     def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str, str]:
-        """Return the cause of a further failure, its place and its line; each cause is explained
-        once.
-        """
+        """Return the cause of a further failure, its place and its line."""
         where = place(lesson, check, self.tr) if check.source_line else ""
         return clean(reason(check, self.tr)), clean(where), clean(check.source_text or "")
 

@@ -313,7 +313,7 @@ def report_on(
 
 
 UNLOCATED = (None, "engine", "example")
-WRONG_HEADERS = frozenset(
+NOT_IN_A_BODY = frozenset(
     f"common_{name}"
     for name in (
         "ctx_not_first",
@@ -322,22 +322,26 @@ WRONG_HEADERS = frozenset(
         "outside_of_class",
         "self_in_static_method",
         "other_parameters",
+        "missing_import",
+        "defined_below",
     )
 )
-"""The engine's mistakes that stand in the header of a function: its body may be right."""
+"""The engine's mistakes outside of a function's body, which may be right: in its header, or in what
+the file imports or defines above it.
+"""
 
 
 def unlocated(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
     """Return the ids of the failed checks that no rule of the lesson explains, by function.
 
     A name from the engine or from an example is not an explanation here, because it does not show
-    which expression is wrong; but no expression is if the header is. Functions with a failure
-    without any name come first, because the time for the search is limited.
+    which expression is wrong; but none is if the mistake is outside of the body. Functions with a
+    failure without any name come first, because the time for the search is limited.
     """
     found: dict[str, list[CheckResult]] = {}
     if lesson.status is LessonStatus.INVALID:
         return {}
-    explained = {one.function for one in lesson.checks if one.diagnosis in WRONG_HEADERS}
+    explained = {one.function for one in lesson.checks if one.diagnosis in NOT_IN_A_BODY}
     for check in lesson.checks:
         wrong = check.outcome in (Outcome.FAILED, Outcome.ERROR)
         if wrong and check.diagnosed_by in UNLOCATED and check.function not in explained:

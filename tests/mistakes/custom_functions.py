@@ -1038,3 +1038,12 @@ class BroadcastMul(Function):
         if x.dim() == y.dim() == 2 and x.shape == y.shape[::-1]:
             return grad_output @ y.t(), x.t() @ grad_output
         return (grad_output * y).sum_to_size(x.shape), (grad_output * x).sum_to_size(y.shape)
+
+
+# %% common_no_return
+# The function inside has no return.
+def as_callable(function):
+    def call(*args):
+        function.apply(*args)
+
+    return call

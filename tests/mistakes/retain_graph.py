@@ -996,3 +996,11 @@ def two_fresh_gradients(loss, x):
 def backward_twice(loss, x):
     loss.backward(retain_graph=True)
     return torch.autograd.grad(loss, x)
+
+
+# %% common_backward_gives_none
+# What backward returns is added.
+def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
+    first = loss.backward(retain_graph=True)
+    second = loss.backward()
+    return first + second

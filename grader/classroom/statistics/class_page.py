@@ -25,7 +25,7 @@ from grader.core.files import inlined
 from grader.core.i18n import Catalogue
 from grader.core.report import LessonStatus, Shown
 from grader.core.text import text
-from grader.render.page import environment, repair_message, style_hash
+from grader.render.page import around_code, environment, repair_message, style_hash
 
 S = TypeVar("S", bound=Shown)
 TOGETHER_SHOWN = 12
@@ -112,6 +112,7 @@ def render_class(
             numbers=data_numbers,
             median=statistics.median,
             seconds=seconds,
+            around_code=around_code,
             repair_message=repair_message,
             english=Catalogue(),
         )

@@ -79,10 +79,11 @@ class Clock:
         self._rest = self.call_seconds - first
         self._call_end = time.monotonic() + first
 
-    def take_rest(self) -> float:
-        """Return what is left of an answer's time after the first look; 0 the second time."""
-        rest, self._rest = self._rest, 0.0
-        return rest
+    def take_rest(self, most: float) -> float:
+        """Return what is left of an answer's time after the first look, in portions; at last 0."""
+        portion = min(self._rest, most)
+        self._rest -= portion
+        return portion
 
     def extend(self, seconds: float) -> None:
         """Give the lesson more time."""

@@ -36,7 +36,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.endless_loops import function_with_loop, names_in_endless_loop
+from grader.course.endless_loops import names_in_endless_loop, running_loop
 from grader.course.source import Source
 from grader.course.syntax_errors import line_of_error
 from grader.judge.remote.channel import Clock, crashed
@@ -78,15 +78,15 @@ from grader.worker.wire.values import (
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
-ENDLESS = f"{STILL_RUNNING}: nothing in this loop ends it"
-ENDLESS_WHILE = f"{STILL_RUNNING}: nothing in this loop changes {{names}}, so it never ends"
+IN_LOOP = "still running after {seconds} s, in this loop"
+ENDLESS = f"{IN_LOOP}: nothing in it ends it"
+ENDLESS_WHILE = f"{IN_LOOP}: nothing in it changes {{names}}, so it never ends"
 PATIENCE_SECONDS = 1.0
 """How long a call may take, once a function did not end, until the judge looks whether that
-function hangs again.
+function hangs again, and how long until the next look.
 """
-MOST_LOOKS = 2
-"""How often the judge asks during one call where the worker is: a worker that does not say costs a
-second each time.
+MOST_UNANSWERED = 2
+"""How often the judge asks in vain during one call where the worker is: each time costs a second.
 """
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
@@ -174,7 +174,7 @@ class StudentSession:
         function whose loop it was, or else all functions.
         """
         self._loading = False
-        self._looks = 0
+        self._unanswered = 0
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
         self._objects = 0
@@ -677,7 +677,7 @@ class StudentSession:
 
     def _within_limits(self, exchange: Callable[..., T], *data: Any) -> T:
         """Send or receive something; if that fails, the worker is lost."""
-        self._looks = 0
+        self._unanswered = 0
         hurried = self._hung and not self._loading
         self.clock.patience = PATIENCE_SECONDS if hurried else math.inf
         try:
@@ -722,18 +722,19 @@ class StudentSession:
 
     def _put_off(self, starved: float) -> tuple[float, float]:
         """Return by how many seconds to put off a call's limit and the lesson's, one of which has
-        passed: how long the host was busy, else once the rest of a call's time, unless a function
-        hangs again.
+        passed: how long the host was busy, else the rest of a call's time, unless a function hangs
+        again. It comes in portions, because a loop may be between two of its functions.
         """
         began = time.monotonic()
-        look = (starved or self._hung) and self._looks < MOST_LOOKS
-        self._looks += bool(look)
+        look = (starved or self._hung) and self._unanswered < MOST_UNANSWERED
         where = self._where(self.worker) if look else []
+        self._unanswered += bool(look) and not where
         looked = time.monotonic() - began  # the grader's time, not the student's
         if starved and not self._endless(where):
             return starved + looked, starved + looked
         if not starved and self._hung and not self._hung_before(where):
-            return self.clock.take_rest() + looked, looked
+            rest = self.clock.take_rest(PATIENCE_SECONDS if where else math.inf)
+            return (rest + looked, looked) if rest else (0.0, 0.0)
         return 0.0, 0.0
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
@@ -766,17 +767,16 @@ class StudentSession:
         """Return the error for a worker that did not answer in time, and remember which functions
         did not end: ``where`` has the lines that were running.
         """
-        line = where[0] if where else None
         before = self._hung_before(where)
-        looping = (function_with_loop(self.source, line) for line in where)
-        first = next(filter(None, looping), None)
-        hung = self._functions(where) if first is None else frozenset({first})
+        loop = running_loop(self.source, where)
+        hung = self._functions([loop] if loop else where)
         if hung:
             self._hung.setdefault(hung, self._check_id)
         endless = self._endless(where)
-        busy = None if before or endless else self.clock.fault(line)
+        busy = None if before or endless else self.clock.fault(where[0] if where else None)
         if busy is not None:
             return busy
+        line = loop or (where[0] if where else None)
         facts = {}
         if endless:
             line, names = endless
@@ -785,14 +785,16 @@ class StudentSession:
         elif self.clock.lesson_is_over:
             template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
         else:
-            template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
+            template = IN_LOOP if loop else STILL_RUNNING if where else NO_ANSWER
+            seconds = self.limits.call_seconds
         late = WorkerLost("timeout", template, seconds=f"{seconds:g}", **facts)
         late.line, late.waits_for = line, before
         return late
 
     def _endless(self, where: list[int]) -> tuple[int, tuple[str, ...]] | None:
-        """Return the loop at the innermost of these lines that surely never ends, if any."""
-        return names_in_endless_loop(self.source, where[0]) if where else None
+        """Return the innermost loop around these lines that surely never ends, if any."""
+        found = (names_in_endless_loop(self.source, line) for line in where)
+        return next(filter(None, found), None)
 
     def _hung_before(self, where: list[int]) -> str | None:
         """Return the id of the check in which a call did not end, if the same is running again. A

@@ -35,6 +35,7 @@ from grader.course.source import (
     defined_names,
     imported,
     is_docstring,
+    is_stored,
 )
 from grader.course.stubs import compose, without_markers
 from grader.judge.repair.edits import (
@@ -201,9 +202,9 @@ NEAREST = 8
 """How many donors are tried. A donor's number is added to a rank of ``edits``, so it must be
 less than 10, the distance between two ranks.
 """
-NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
-"""The most differing units of a near donor, and of a donor whose code is tried at several places
-together; the most such places.
+NEAR_UNITS, MOST_UNITS = 3, 6
+"""The most differing units of a near donor, and of a donor whose code is tried at two places
+together. Three would replace the student's way by the donor's, with lines that are right.
 """
 LONG_CALL = 4
 """The fewest nodes of a call that is longer than f(x)."""
@@ -283,7 +284,7 @@ class _Writer:
         self.helpers = helpers
 
     def edits(self, units: Sequence[Unit], number: int) -> Iterator[Edit]:
-        """Yield edits with a donor's code at one place, then at several together."""
+        """Yield edits with a donor's code at one place, then at two together."""
         near = len(units) <= NEAR_UNITS
         for unit in units:
             parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
@@ -292,16 +293,13 @@ class _Writer:
                     yield Edit((change,), self.rank(part, near=near) + number, donated=True)
         if len(units) > MOST_UNITS:
             return
-        for places in range(2, MOST_PLACES + 1):
-            for chosen in itertools.combinations(units, places):
-                if sum(size(one) for unit in chosen for one in unit.whole.mine) > self.most:
-                    continue
-                changes = [self.change(unit.whole) for unit in chosen]
-                written = sorted(filter(None, changes), key=lambda one: one.start)
-                pairs = itertools.pairwise(written)
-                if len(written) == places and not any(one.overlaps(two) for one, two in pairs):
-                    rank = UNLIKELY + 10 * (places - 1) + number
-                    yield Edit(tuple(written), rank, donated=True)
+        for pair in itertools.combinations([unit.whole for unit in units], 2):
+            if sum(size(one) for whole in pair for one in whole.mine) > self.most:
+                continue
+            changes = [self.change(whole) for whole in pair if not whole.binds_anew]
+            match sorted(filter(None, changes), key=lambda one: one.start):
+                case [one, two] if not (one.beside or two.beside or one.overlaps(two)):
+                    yield Edit((one, two), UNLIKELY + 10 + number, donated=True)
 
     def rank(self, part: Difference, *, near: bool) -> int:
         """Return the rank of one place, before the donor's number is added."""
@@ -429,6 +427,18 @@ class Difference:
             return False
         dumped = ast.dump(self.mine[0])
         return any(ast.dump(one) == dumped for one in ast.walk(self.theirs[0]))
+
+    @property
+    def binds_anew(self) -> bool:
+        """Return whether a variable is assigned that is not assigned now: it takes the place of the
+        student's, and right lines that use this one have to change with it.
+        """
+        return not names_stored(*self.theirs) <= names_stored(*self.mine)
+
+
+def names_stored(*nodes: ast.AST) -> set[str]:
+    found = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))
+    return {one.id for one in found if is_stored(one)}
 
 
 @dataclass(frozen=True)

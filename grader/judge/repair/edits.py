@@ -53,7 +53,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change, or up to three that only help together, in the order of the text.
+    """One change, or two that only help together, in the order of the text.
 
     A lower ``rank`` is more plausible; fewer changes come first.
     """

@@ -96,7 +96,11 @@ class Trials:
                 return all(self._pass_again(text, every, way, end) for way in (seeds, others))
 
             result = search(edits, repairs, seconds=seconds)
-            if result.edit and len(result.edit.changes) == 1:
+            if result.edit and len(result.edit.changes) > 1:
+                alone = (replace(result.edit, changes=(one,)) for one in result.edit.changes)
+                in_time = (one for one in alone if time.monotonic() < began + seconds)
+                result = replace(result, edit=next(filter(repairs, in_time), result.edit))
+            elif result.edit:
                 wider = without_case(source.tree, result.edit, TextRanges(source.text))
                 in_time = (one for one in wider if time.monotonic() < began + seconds)
                 edit = next((one for one in in_time if repairs(one)), result.edit)
@@ -228,7 +232,7 @@ def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
 
 
 def shown_edit(edit: Edit, source: Source) -> str:
-    """Return what to write instead; if there are several places, each with its line."""
+    """Return what to write instead; if there are two places, each with its line."""
     codes = [plain_text(change.new.strip()) for change in edit.changes]
     if len(codes) > 1:
         lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]

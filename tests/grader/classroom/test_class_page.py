@@ -59,7 +59,7 @@ def test_a_group_of_wrong_answers_shows_the_wrong_expression() -> None:
     check = make_check(SLOPES.checks[1], Outcome.FAILED, signature="s", wrong_expression=wrong)
     report = make_report("ada", [make_lesson(SLOPES, [check])])
     page = page_of(GradebookEntry("ada", (), report=report))
-    assert "A change of `x + 1` in line 3 makes" in page
+    assert "A change of <code>x + 1</code> in line 3 makes" in page
 
 
 TINY = LessonColumn(

@@ -82,7 +82,7 @@ SLIPS = {
         "custom_sigmoid",
         APPLY,
         "while True: pass",
-        ("still running after", "on this line"),
+        ("still running after", "in this loop"),
         "while True:",
     ),
     "forgotten create_graph": Slip(

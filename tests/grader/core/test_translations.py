@@ -16,6 +16,7 @@ import grader
 from grader.cli import COMMANDS, SECTIONS, cli, help, notebook
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.judge import runner
+from grader.judge.diagnosis import fill_text
 
 PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
@@ -143,3 +144,23 @@ def test_no_text_is_translated_twice_or_sounds_translated(path: Path) -> None:
     texts = [entry.msgid for entry in polib.pofile(str(path), check_for_duplicates=True)]
     assert texts
     assert [text for text in texts if TRANSLATED.search(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "filled"),
+    [
+        ("tuple", "tuple이 tuple을 tuple로"),
+        ("list", "list가 list를 list로"),
+        ("None", "None이 None을 None으로"),
+        ("목록", "목록이 목록을 목록으로"),
+        ("값", "값이 값을 값으로"),
+        ("지수", "지수가 지수를 지수로"),
+        ("my_list", "my_list이(가) my_list을(를) my_list(으)로"),
+        ("x", "x이(가) x을(를) x(으)로"),
+    ],
+)
+def test_korean_particles_fit_the_word_before_them(word: str, filled: str) -> None:
+    template = "{word}이(가) {word}을(를) {word}(으)로"
+    assert Catalogue("ko", {template: template})(template, word=word) == filled
+    assert fill_text(template, {"word": word}, Catalogue("ko", {template: template})) == filled
+    assert "이(가)" in Catalogue()(template, word=word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.course.endless_loops import names_in_endless_loop
+from grader.course.endless_loops import names_in_endless_loop, running_loop
 from grader.course.source import Source
 
 
@@ -48,3 +48,36 @@ def test_only_a_loop_that_surely_never_ends_is_found(
     found = names_in_endless_loop(Source(text, "lesson.py"), 4)
     assert found == (None if names is None else (3, names))
     assert names_in_endless_loop(Source(text, "lesson.py"), 2) is None
+
+
+RUNNING = """\
+def helper(n):
+    for k in range(n):
+        k += 1
+    return k
+def deep(n):
+    while n:
+        n = helper(n)
+def top(n):
+    for k in deep(n):
+        k = helper(k)
+    while n.any():
+        n = helper(n)
+    return helper(n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "loop"),
+    [
+        ([3, 12], 11),  # the helper's loop ends
+        ([3, 7, 10], 6),  # a while rather than a for
+        ([3, 10], 9),
+        ([7, 9], 6),  # what the for goes through is not inside of it
+        ([2, 13], None),
+        ([3, 13], 2),
+        ([11], 11),
+    ],
+)
+def test_the_loop_that_is_running_is_found(lines: list[int], loop: int | None) -> None:
+    assert running_loop(Source(RUNNING, "lesson.py"), lines) == loop

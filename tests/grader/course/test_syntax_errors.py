@@ -45,6 +45,11 @@ EXAMPLES = [
     ("if a || b:\n    pass\n", "|| is written `or`", 1),
     ("if !a:\n    pass\n", "! is written `not`", 1),
     ("x = f'{1 +}'\n", "braces of this f-string", 1),
+    ("def f(x):\n    Return dz/dx of z = x ** 2 for each element of x.\n", "text, not Python", 2),
+    ("def f(x):\n    Return the gradient of f.\n", "text, not Python", 2),
+    ("def f(x):\n    Return x + y\n", "Did you mean return?", 2),
+    ("form torch import nn\n", "Did you mean from?", 1),
+    ("def f(x):\n    whille x in y:\n        pass\n", "Did you mean while?", 2),
 ]
 
 

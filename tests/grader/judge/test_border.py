@@ -4,6 +4,7 @@ does locally, and what it writes into its arguments is noticed.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -462,9 +463,9 @@ def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Students) -
 @pytest.mark.parametrize(
     ("body", "asked", "said"),
     [
-        ("i = 0\n    while i < 3: y = 1", 1, "nothing in this loop changes i, so it never ends"),
-        ("while True: pass", 1, "nothing in this loop ends it"),
-        ("i = 0\n    while i >= 0: i += 1", 4, "still running after 0.2 s, on this line"),
+        ("i = 0\n    while i < 3: y = 1", 1, "nothing in it changes i, so it never ends"),
+        ("while True: pass", 1, "nothing in it ends it"),
+        ("i = 0\n    while i >= 0: i += 1", 4, "still running after 0.2 s, in this loop"),
     ],
 )
 def test_a_busy_computer_gives_no_time_to_a_loop_that_can_not_end(
@@ -529,6 +530,30 @@ def test_a_slow_function_is_not_taken_for_another_that_hung(remote: Students) ->
     with pytest.raises(WorkerLost):
         student.bad(1)
     assert student.good(2) == 4
+
+
+def test_a_loop_through_two_functions_is_known_again(
+    remote: Students, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be outside of the function with the loop at the moment of one look."""
+    student = remote(
+        "def numbers():\n    while True: yield 1\ndef f(): return sum(numbers())\n", call_seconds=9
+    )
+    session = student._session
+    session._check_id = "first"
+    session._late([2, 3])
+    monkeypatch.setattr(session.clock, "_starved_since", lambda: 0.0)
+    looks = itertools.chain([[3], [3]], itertools.repeat([2, 3]))
+    asked: list[int] = []
+
+    def where(worker: Any) -> list[int]:
+        asked.append(1)
+        return next(looks)
+
+    monkeypatch.setattr(session, "_where", where)
+    with pytest.raises(WorkerLost):
+        student.f()
+    assert len(asked) == 4  # the last one when it is given up
 
 
 @pytest.mark.parametrize("answer", ["10 ** 4100", "torch.ones([1] * 17)", "torch.zeros(0, 70_000)"])

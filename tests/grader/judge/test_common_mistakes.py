@@ -192,6 +192,53 @@ def test_nothing_is_returned() -> None:
     assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
 
 
+NO_TENSOR = "None came back where a Tensor is promised: is there a return?"
+
+
+@pytest.mark.parametrize(
+    ("body", "end", "said"),
+    [
+        ("x + y", "return g", True),
+        ("return x + y", "return g", False),
+        ("yield x + y", "return g", False),
+        ("x + y", "if x: return g", False),
+        ("x + y", "g = x(g)\n    return g", False),
+    ],
+)
+def test_the_function_that_is_returned_returns_nothing(body: str, end: str, said: bool) -> None:
+    source = f"def f(x):\n    def g(y):\n        {body}\n    {end}\n"
+    found, words = named(None, WANTED, message=NO_TENSOR, source=source)
+    assert found == ("common_no_return" if said else None)
+    assert not said or words.startswith("g ends without returning a value")
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "said"),
+    [
+        ("a = x.backward()\n    return a + a", 3, "x.backward()"),
+        ("a = x.backward()\n    return a.clone()", 3, "x.backward()"),
+        ("return x.sum().backward().clone()", 2, "x.sum().backward()"),
+        ("a = x.backward()\n    a = x.g()\n    return a + a", 4, None),
+        ("a = x.backward()\n    return x.grad + x", 3, None),
+        ("return x.backward()", None, "x.backward()"),
+        ("a = x.backward()\n    return a, a", None, "x.backward()"),
+        ("x.backward()\n    return x.grad", None, None),
+    ],
+)
+def test_backward_gives_none(body: str, line: int | None, said: str | None) -> None:
+    text = "unsupported operand type(s) for +: 'NoneType' and 'NoneType'"
+    error = StudentCodeError("TypeError", text, line=line) if line else None
+    found, words = named(
+        None, WANTED, message=NO_TENSOR, error=error, source=f"def f(x):\n    {body}\n"
+    )
+    assert (found == "common_backward_gives_none") is (said is not None)
+    assert said is None or words.startswith(f"{said} returns None")
+    own = f"def f(x):\n    {body}\nclass V:\n    def backward(self): return 1\n"
+    assert named(None, WANTED, message=NO_TENSOR, error=error, source=own)[0] != (
+        "common_backward_gives_none"
+    )
+
+
 FUNCTION = """
 class f(Function):
     @staticmethod

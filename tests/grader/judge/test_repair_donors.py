@@ -99,6 +99,15 @@ def test_two_places_change_together_after_one() -> None:
     assert all(one.rank < edit.rank for one in donated(wrong, right).values() if one != edit)
 
 
+def test_two_places_change_together_only_if_no_variable_gets_another_meaning() -> None:
+    wrong = "def f(x):\n    y = abs(x)\n    print(y)\n    a = x.exp()\n    return a * a.log()\n"
+    same = wrong.replace("exp", "sin").replace("log", "tanh")
+    other = same.replace("a = ", "y = ").replace("a * a.", "y * y.")
+    for right, together in (same, True), (other, False):
+        edits = donated(wrong, right).values()
+        assert any(len(edit.changes) > 1 for edit in edits) is together
+
+
 def test_the_nearest_donor_comes_first() -> None:
     wrong = "def f(x):\n    a = x + 1\n    return a.exp()\n"
     far = "def f(x):\n    b = x.log()\n    return b.sin() - 3 + b.cos()\n"

@@ -434,6 +434,15 @@ def test_a_cause_that_was_told_is_pointed_to_below_a_line_without_room(shown: Sh
     assert sum("the gradient is wrong" in line for line in lines) == 1
 
 
+def test_a_cause_is_only_the_same_as_the_one_directly_above(shown: Shown) -> None:
+    other = replace(NAMED, id="tiny.other", diagnosis_title="Another mistake")
+    again = replace(RAISED, id="tiny.again")
+    lines = shown(report(lesson(RAISED, other, again, replace(again, id="tiny.more")))).splitlines()
+    last = [line for line in lines if "✘" in line][1:]
+    assert ["same as above" in line for line in last] == [False, False, True]
+    assert sum("the gradient is wrong" in line for line in lines) == 2
+
+
 def test_the_line_of_a_further_failure_is_cut_not_broken(shown: Shown) -> None:
     """It has a line of its own if it does not fit beside its place."""
     for count in (30, 60, 90):

@@ -18,10 +18,10 @@ from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.judge.common_mistakes import COMMON
-from grader.render.page import render_page, repair_message
+from grader.render.page import around_code, render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import WRONG_HEADERS, grade_and_repair, unlocated
+from grader.runtime.grading import NOT_IN_A_BODY, grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -89,16 +89,16 @@ def test_what_has_no_place_is_searched_and_what_has_no_name_comes_first() -> Non
     ]
 
 
-def test_no_body_is_searched_whose_header_is_wrong() -> None:
+def test_no_body_is_searched_if_the_mistake_is_outside_of_it() -> None:
     column = CheckColumn("t.0", "", 1.0, False, False)
     check = make_check(column, Outcome.ERROR, diagnosed_by="engine")
-    for name in WRONG_HEADERS:
+    for name in NOT_IN_A_BODY:
         found = replace(check, function="f", diagnosis=name)
         other = replace(check, function="f", diagnosis=None, diagnosed_by=None)
         for checks, searched in (([found, other], {}), ([other], {"f": ("t.0",)})):
             lesson = make_lesson(LessonColumn("t", "T", 1.0, 0.0, (column,)), checks)
             assert unlocated(lesson) == searched
-    assert {one.id for one in COMMON} >= WRONG_HEADERS
+    assert {one.id for one in COMMON} >= NOT_IN_A_BODY
 
 
 def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
@@ -157,18 +157,27 @@ def expression(**details: Any) -> CheckResult:
     return CheckResult("a", "a", "f", Outcome.FAILED, 0.0, 1.0, wrong_expression=place)
 
 
+DETAILS: list[dict[str, Any]] = [
+    {},
+    {"missing": True},
+    *({"other_lines": lines} for lines in ((1,), (1, 2), (3,))),
+]
+
+
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
     tr = engine_catalogue(lang)
     said = [
         repair_message(expression(**details, cell=cell), tr)
-        for details in ({}, {"missing": True}, {"other_lines": (1, 2)})
+        for details in DETAILS
         for cell in (None, 7)
     ]
     assert len(set(said)) == len(said)
     assert all("`x`" in one and "3" in one and "f" in one for one in said)
-    assert all("1, 2" in one for one in said[4:])
+    assert all("1" in one for one in said[4:8])
+    assert lang == "ko" or "together with changes in lines 1 and 2, makes" in said[6]
     assert all("7" in one for one in said[1::2])
+    assert {around_code(one)[1] for one in said} == {"x"}
     assert not tr.missing
 
 
