@@ -473,6 +473,20 @@ def second_derivative(f, x):
     return torch.autograd.grad(first.sum(), x, allow_unused=True)[0]
 
 
+# %% graph_that_misses_x
+# The second derivative requires grad because of a tensor inside f, and does not depend on x.
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n must not be negative")
+    x = x.detach().requires_grad_()
+    result = f(x)
+    for _ in range(n):
+        if not result.requires_grad:
+            return torch.zeros_like(x)
+        (result,) = torch.autograd.grad(result.sum(), x, create_graph=True)
+    return result.detach()
+
+
 # %% mean_for_sum
 # mean() makes a scalar too, and divides.
 def second_derivative(f, x):
