@@ -750,6 +750,24 @@ def hessian(f, x):
     return torch.stack(rows)
 
 
+# %% sum_in_each_row
+# Each row is the gradient of the gradient's sum.
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = differentiable_gradient(f(x), x)
+    return torch.stack([differentiable_gradient(gradient.sum(), x) for _ in x])
+
+
+# %% sum_in_each_row
+# One row for all of the matrix.
+def hessian(f, x):
+    matrix, x = x.new_zeros(len(x), len(x)), x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True, materialize_grads=True)
+    if gradient.requires_grad:
+        matrix[:] = torch.autograd.grad(gradient.sum(), x, materialize_grads=True)[0]
+    return matrix
+
+
 # %% rows_put_together_wrongly
 # The sum over the rows.
 def gradient_penalty(f, x):
