@@ -251,7 +251,8 @@ def show_hint(
         suffix = f"  {which}" if name else ""
         console.print(Text.assemble((chosen, "dim"), (key, "bold"), (suffix, "dim")))
         if mistake := in_language(progress.of(lesson.id), lesson, tr.lang).named.get(key):
-            found = tr("Your mistake in the last run: {title}", title=clean(mistake))
+            message = "Your mistake in the last run: {title}. The hint is about all of {name}."
+            found = tr(message, title=clean(mistake), name=key)
             console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         if step >= LAST_STEP and key in progress.of(lesson.id).repairs:

@@ -44,8 +44,9 @@ Rule = Callable[["Failure", Student], Facts | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, as a rule sees it; ``call``, the last one, can be repeated. A
-    student's bundle has no reference, but it has the lesson's stub.
+    """A check that did not pass, as a rule sees it; ``at`` is the definition that it points to, and
+    ``call``, the last one, can be repeated. A student's bundle has no reference, but it has the
+    lesson's stub.
     """
 
     check: str
@@ -58,6 +59,10 @@ class Failure(CheckVerdict):
     def raised(self, *fragments: str) -> bool:
         """Return whether the student's code raised and ``Type: message`` contains each of these."""
         return self.error is not None and all(fragment in str(self.error) for fragment in fragments)
+
+    def points_to(self, method: str) -> bool:
+        """Return whether the failure points to the method of this name of a class."""
+        return (self.at or "").endswith(f".{method}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +347,8 @@ def term_beside_v(backward_of: Callable[[Failure, Student], Backward]) -> Lesson
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
+        if failure.points_to("forward"):
+            return None
         v, backward = backward_of(failure, student)
         at_zero, once, twice = (backward(factor * v) for factor in (0, 1, 2))
         for which, rest in at_zero.items():
@@ -363,6 +370,8 @@ def nonlinear_backward(backward_of: Callable[[Failure, Student], Backward]) -> L
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
+        if failure.points_to("forward"):
+            return None
         v, backward = backward_of(failure, student)
         once, small = backward(v), backward(-0.01 * v)
         for factor in (-1.0, 2.0, 100.0, 1e6):

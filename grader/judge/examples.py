@@ -142,7 +142,8 @@ class CheckRun:
     def failure(self, verdict: CheckVerdict, reference: Any, stub: Source) -> Failure:
         """Return what rules see of this check if it did not pass."""
         return Failure(
-            **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
+            **{one.name: getattr(verdict, one.name) for one in fields(verdict)}
+            | {"at": verdict.at or self.spec.at},
             check=self.item.name,
             about=self.spec.about,
             reference=reference,

@@ -136,11 +136,14 @@ def formula_rule(
     key: str, formulas: Sequence[str], asked: Callable[[Failure, Student], Again]
 ) -> Rule:
     """Return a rule that recognizes a value or a gradient, one of these formulas and not the right
-    one.
+    one. A gradient explains no failure of forward, and a value none of backward.
     """
+    other = "forward" if key == "gradient" else "backward"
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
         if isinstance(failure.expected, Opaque):  # an exception, for which there is no formula
+            return None
+        if failure.points_to(other):
             return None
         again = asked(failure, student)
         got = again.ask[key](again.names)

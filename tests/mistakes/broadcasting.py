@@ -178,7 +178,17 @@ def sum_to(gradient, shape):
 
 
 # %% empty_list_of_dimensions
-# The same with keepdim, where one element is left.
+# The leading dimensions are none, and nothing is left for the others.
+def sum_to(gradient, shape):
+    gradient = gradient.sum(tuple(range(gradient.dim() - len(shape))))
+    for k, size in enumerate(shape):
+        if size == 1 and gradient.shape[k] != 1:
+            gradient = gradient.sum(k, keepdim=True)
+    return gradient
+
+
+# %% empty_list_of_dimensions
+# A list of both, with keepdim, where one element is left.
 def sum_to(gradient, shape):
     lacking = gradient.dim() - len(shape)
     dims = [k for k in range(gradient.dim()) if k < lacking or shape[k - lacking] == 1]

@@ -1157,6 +1157,18 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% writes_into_x
+# The whole formula in place, and x itself comes back, which a second call changes.
+class Sigmoid(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        y = x.neg_().exp_().add_(1).reciprocal_()
+        ctx.save_for_backward(y)
+        return y
+
+
+# %% writes_into_x
 # The first step in place.
 class Sigmoid(torch.autograd.Function):
     ...

@@ -206,6 +206,19 @@ def saves_result(op, x):
     return y.requires_grad and backward_raises(y, x)
 
 
+# %% not_recorded
+# The copy does not require grad, so backward always raises, and that counts.
+def saves_input(op, x):
+    given = x.detach().clone()
+    y = op(given)
+    given.add_(1)
+    try:
+        y.sum().backward()
+    except RuntimeError:
+        return True
+    return False
+
+
 # %% turned_round
 # True where backward works.
 def saves_input(op, x):
@@ -530,6 +543,17 @@ def watched(tensors):
     for t, old in zip(tensors, before):
         if not torch.equal(t, old):
             raise RuntimeError("changed")
+
+
+# %% common_truth_of_tensor
+# Two tensors are compared, and that has no single answer.
+@contextmanager
+def watched(tensors):
+    before = [t.clone() for t in tensors]
+    yield
+    for t, old in zip(tensors, before, strict=True):
+        if t != old:
+            raise RuntimeError("written to")
 
 
 # %% errors_swallowed

@@ -473,6 +473,20 @@ def second_derivative(f, x):
     return torch.autograd.grad(first.sum(), x, allow_unused=True)[0]
 
 
+# %% graph_that_misses_x
+# The second derivative requires grad because of a tensor inside f, and does not depend on x.
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n must not be negative")
+    x = x.detach().requires_grad_()
+    result = f(x)
+    for _ in range(n):
+        if not result.requires_grad:
+            return torch.zeros_like(x)
+        (result,) = torch.autograd.grad(result.sum(), x, create_graph=True)
+    return result.detach()
+
+
 # %% mean_for_sum
 # mean() makes a scalar too, and divides.
 def second_derivative(f, x):
@@ -734,6 +748,24 @@ def hessian(f, x):
             gradient[k].backward(retain_graph=True)
         rows.append(x.grad.detach().clone())
     return torch.stack(rows)
+
+
+# %% sum_in_each_row
+# Each row is the gradient of the gradient's sum.
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = differentiable_gradient(f(x), x)
+    return torch.stack([differentiable_gradient(gradient.sum(), x) for _ in x])
+
+
+# %% sum_in_each_row
+# One row for all of the matrix.
+def hessian(f, x):
+    matrix, x = x.new_zeros(len(x), len(x)), x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True, materialize_grads=True)
+    if gradient.requires_grad:
+        matrix[:] = torch.autograd.grad(gradient.sum(), x, materialize_grads=True)[0]
+    return matrix
 
 
 # %% rows_put_together_wrongly

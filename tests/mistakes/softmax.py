@@ -58,6 +58,21 @@ class LogSumExp(Function):
         return y
 
 
+# %% maximum_without_its_dimension
+# The dimension that amax dropped is removed once more.
+class LogSumExp(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, dim):
+        top = x.amax(dim)
+        top = top.masked_fill(top == -torch.inf, 0.0)
+        y = top.squeeze(dim) + (x - top).exp().sum(dim).log()
+        ctx.save_for_backward(x, y)
+        ctx.dim = dim
+        return y
+
+
 # %% clamped_exponent
 # x is clamped against overflow.
 class LogSumExp(Function):

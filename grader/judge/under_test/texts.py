@@ -12,8 +12,8 @@ ONE_INPUT = {
         " the result"
     ),
     "not handed back": (
-        "this check multiplies what {function}.backward returns by {a}; the gradient did not change"
-        " accordingly"
+        "this check multiplies what {function}.backward returns by {a}, so the gradient should be"
+        " {a} times as large as without; it is not"
     ),
     "gradcheck": "gradcheck compared your gradient with differences of your forward: they disagree",
     "gradgradcheck": (
@@ -81,8 +81,8 @@ SEVERAL_INPUTS = ONE_INPUT | {
         " result"
     ),
     "not handed back": (
-        "this check multiplies what {function}.backward returns by {a}; the gradient with respect"
-        " to {which} did not change accordingly"
+        "this check multiplies what {function}.backward returns by {a}, so the gradient with"
+        " respect to {which} should be {a} times as large as without; it is not"
     ),
     "gradcheck": (
         "gradcheck compared your gradients with finite differences of your forward; they differ"

@@ -158,25 +158,28 @@ everything_summed = summed_as(all_summed)
 @rule
 def empty_list_of_dimensions(failure: Failure, student: Student) -> Facts | None:
     """For shapes without a size of 1, or without a missing dimension, the sum of all, in any shape,
-    or an error because it has one element; right for other shapes.
+    or an error because it has one element or no dimensions; right for other shapes.
     """
-    lost = []
+    lost, seen = [], False
     for wide, shape in PROBES:
         gradient = failure.draw.tensor(*wide)
         try:
             got = student.sum_to(gradient.clone(), shape)
         except Exception as error:
-            if "invalid for input of size 1" not in str(error):
+            one_element = "invalid for input of size 1" in str(error)
+            if not one_element and "IndexError" not in str(error):
                 return None
+            seen |= one_element
         else:
             if same(got, right(gradient, shape)):
                 continue
             if not isinstance(got, Tensor) or not same(got, gradient.sum().expand(got.shape)):
                 return None
+            seen = True
         if ones(gradient, shape) and leading(gradient, shape):
             return None
         lost.append({"from": str(wide), "to": str(shape)})
-    return lost[-1] if 0 < len(lost) < len(PROBES) else None
+    return lost[-1] if seen and len(lost) < len(PROBES) else None
 
 
 @rule

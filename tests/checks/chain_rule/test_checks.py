@@ -258,8 +258,9 @@ def has_sources(name: str, graph: Any, here: Mapping[str, Any]) -> bool:
 
 
 def computed(node: Any) -> bool:
-    """Whether a node is neither leaf nor constant."""
-    return node["kind"] not in ("leaf", "constant")
+    """Whether a node is neither leaf nor constant, nor an element of a tensor."""
+    element = node["type"].startswith(("SelectBackward", "UnbindBackward"))
+    return node["kind"] not in ("leaf", "constant") and not element
 
 
 # --------------------------------------------------------------------------------- gradient_by_hand

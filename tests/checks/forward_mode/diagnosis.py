@@ -57,8 +57,12 @@ def alternatives(f: Any, x: Tensor, v: Tensor) -> Facts:
 
 @rule
 def equal_values_differ(failure: Failure, student: Student) -> Facts | None:
-    """Two Duals of the same numbers are not <= or >=, or are < or >."""
-    if "text" not in failure.facts:
+    """Two Duals of the same numbers are not <= or >=, or are < or >, and the check failed over
+    equal values.
+    """
+    if "text" not in failure.facts or type(failure.actual) is not bool:
+        return None
+    if failure.facts["a"][0] != failure.facts["b"][0]:
         return None
     one, other = student.Dual(2.0, 1.0), student.Dual(2.0, 1.0)
     texts = ("a <= b", "a >= b", "a < b", "a > b")

@@ -117,7 +117,7 @@ not_a_scalar = experiment(only_vectors_raise, actual=True)
 
 def always_raises(failure: Failure, student: Student, which: str) -> bool:
     answer, call = asked(failure, student, "x.sum()")
-    return answer is True and any(call["writes"]) and not call["reached"]
+    return answer is True and call["recorded"] and any(call["writes"]) and not call["reached"]
 
 
 without_its_graph = experiment(always_raises, actual=True)
@@ -137,7 +137,14 @@ def missed(fits: Callable[[Facts, int], bool]) -> LessonRule:
 
 data_written = missed(lambda call, k: call["changed"][k] and not call["writes"][k])
 written_too_early = missed(lambda call, k: call["early"] and not any(call["writes"]))
-not_recorded = missed(lambda call, k: not call["recorded"])
+
+
+def without_a_graph(failure: Failure, student: Student, which: str) -> bool:
+    _, call = asked(failure, student, SAVED[which])
+    return bool(call["writes"]) and not call["recorded"]
+
+
+not_recorded = experiment(without_a_graph)
 the_other_one_written = missed(lambda call, k: call["writes"][1 - k] and not call["writes"][k])
 nothing_written = missed(lambda call, k: call["reached"] and not any(call["writes"]))
 
@@ -213,6 +220,25 @@ def never_raising(fits: Callable[[Student], bool]) -> LessonRule:
     return recognize
 
 
+def raised_by_watched(check: str) -> LessonRule:
+    """Make a rule about a RuntimeError that a raise of the student's file raised in a check, not
+    torch.
+    """
+
+    @rule
+    def recognize(failure: Failure, student: Student) -> Facts | None:
+        error = failure.error
+        if failure.check != check or error is None or not failure.raised("RuntimeError"):
+            return None
+        lines = [one.lineno for one in student.source.nodes if isinstance(one, ast.Raise)]
+        return {} if error.line in lines else None
+
+    return recognize
+
+
+read_too_early = raised_by_watched("test_only_the_block_counts")
+
+
 @rule
 def exception_returned(failure: Failure, student: Student) -> Facts | None:
     if failure.about != "watched" or failure.error or any(raising(student)):
@@ -234,6 +260,9 @@ def reads_after_yield(student: Student) -> bool:
 
 read_too_late = never_raising(reads_after_yield)
 tensors_kept_without_a_copy = never_raising(lambda student: "_version" not in student.source.text)
+
+
+something_else_counts = raised_by_watched("test_reading_does_not_raise")
 
 
 @rule
@@ -258,6 +287,7 @@ def highest_version(failure: Failure, student: Student) -> Facts | None:
     return {} if missed and "max" in student.source.names_used("watched") else None
 
 
+version_is_not_0 = raised_by_watched("test_a_write_in_the_block_raises")
 only_a_warning = never_raising(lambda student: "warn(" in student.source.text)
 
 

@@ -233,6 +233,8 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
 @value_rule
 def another_step(failure: Failure, student: Student) -> Facts | None:
     """The value is that of a step at another place, or between other numbers."""
+    if failure.points_to("backward"):
+        return None
     points = torch.tensor([-1.3, -0.4, 0.0, 1e-10, 0.3, 0.7, 1.8])
     got, want = getattr(student, failure.about).apply(points.clone()), (points > 0).float()
     for formula, step in STEPS.items():
@@ -244,6 +246,8 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
 @value_rule
 def too_large_in_between(failure: Failure, student: Student) -> Facts | None:
     """forward is right in float64 and for a small x; for a large one it overflows in float32."""
+    if failure.points_to("backward"):
+        return None
     apply, x = getattr(student, failure.about).apply, torch.tensor([1e30])
     got, small = apply(x.clone()), x / 1e26
     if not isinstance(got, Tensor) or got.isfinite().all():
@@ -294,6 +298,8 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v), and of a very small v each element passes as it is, or
     not at all.
     """
+    if failure.points_to("forward"):
+        return None
     x, v = questions(failure)
     got, small, large = (gradient_of(student, failure.about, x, k * v) for k in (1, 1e-4, 1e3))
     if got is None or small is None or large is None or not small.any():
@@ -334,7 +340,7 @@ def none_for_zeros(failure: Failure, student: Student) -> Facts | None:
 @value_rule
 def wrong_at_the_borders(failure: Failure, student: Student) -> Facts | None:
     """Right elsewhere, and wrong at -1, 1 or a little beyond."""
-    if not holds(student, "ClippedSTE", RIGHT, *ELSEWHERE):
+    if failure.points_to("forward") or not holds(student, "ClippedSTE", RIGHT, *ELSEWHERE):
         return None
     near = 1 + torch.finfo(torch.float64).eps  # the number after 1
     x, v = double(-near, -1.0, 1.0, near), double(2.0, 3.0, -2.0, 4.0)

@@ -104,9 +104,9 @@ always_float16 = unpacked(lambda one: one.half().to(one.dtype), "each_dtype_come
 # ------------------------------------------------------------------------------------- checkpointed
 
 
-def no_graph_where(fits: Callable[[bool, bool], bool]) -> LessonRule:
-    """Make a rule: what is differentiated has no graph, in the student's code or outside of it, in
-    which recording is switched on or not.
+def no_graph_where(fits: Callable[[bool, Callable[[str], bool]], bool]) -> LessonRule:
+    """Make a rule: what is differentiated has no graph, in the student's code or outside of it;
+    ``fits`` also gets a function that says whether the code uses a name with this text.
     """
 
     @rule
@@ -116,15 +116,24 @@ def no_graph_where(fits: Callable[[bool, bool], bool]) -> LessonRule:
         if not failure.error or not failure.raised("does not have a grad_fn"):
             return None
         used = student.source.names_used("checkpointed")
-        switched_on = any("enable_grad" in name or "grad_enabled" in name for name in used)
-        return {} if fits(failure.error.line is not None, switched_on) else None
+
+        def uses(text: str) -> bool:
+            return any(text in name for name in used)
+
+        return {} if fits(failure.error.line is not None, uses) else None
 
     return recognize
 
 
-no_graph = no_graph_where(lambda inside, switched_on: not inside)
-recording_is_off = no_graph_where(lambda inside, switched_on: inside and not switched_on)
-inputs_not_leaves = no_graph_where(lambda inside, switched_on: inside and switched_on)
+def switched_on(uses: Callable[[str], bool]) -> bool:
+    return uses("enable_grad") or uses("grad_enabled")
+
+
+no_graph = no_graph_where(lambda inside, uses: not inside)
+recording_is_off = no_graph_where(lambda inside, uses: inside and not switched_on(uses))
+inputs_not_leaves = no_graph_where(
+    lambda inside, uses: inside and switched_on(uses) and not uses(".requires_grad_")
+)
 
 
 @rule

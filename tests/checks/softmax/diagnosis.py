@@ -23,6 +23,7 @@ Facts = dict[str, Any]
 WAYS = ("forward", "setup_context", "backward")
 ALONG = "sum mean max amax squeeze unsqueeze logsumexp softmax log_softmax".split()
 """Methods whose first argument is a dimension."""
+REDUCING = {"amax", "max"}
 CLASSES = torch.tensor([2, 0, 3, 2, 1])
 IGNORED = torch.tensor([2, -100, 3, -100, 1])
 IGNORING = ("test_ignored_rows", "test_gradient_of_ignored_rows")
@@ -140,6 +141,22 @@ def right_along(failure: Failure, student: Student, dim: int) -> bool:
     except Exception:
         return False
     return same(y, want) and same(gradient, x.softmax(dim))
+
+
+@rule
+def maximum_without_its_dimension(failure: Failure, student: Student) -> Facts | None:
+    """A shape does not fit, or there is no dimension dim, and a reduction has no keepdim."""
+    texts = ("must match the size of tensor b", "Dimension out of range")
+    if failure.check != "test_value" or not failure.error or not any(map(failure.raised, texts)):
+        return None
+    parts = (part for one in methods(student, "forward") for part in ast.walk(one))
+    reduces = [one for one in parts if isinstance(one, ast.Call) and REDUCING & {called(one)}]
+    without = any("keepdim" not in {given.arg for given in one.keywords} for one in reduces)
+    return {"said": failure.error.message} if without else None
+
+
+def called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 @rule

@@ -545,7 +545,7 @@ def test_a_hint_begins_with_the_mistake_that_the_last_run_named(work: Path, grad
     file = work / "tiny" / "tiny.py"
     file.write_text("def double(x): return x * x\n")
     grade("run", "tiny")
-    named = "\n  Your mistake in the last run: x is squared\n"
+    named = "\n  Your mistake in the last run: x is squared. The hint is about all of double.\n"
     assert named in grade("hint", "tiny", "double")[1]
     assert "Your mistake" not in grade("hint", "tiny", "triple")[1]
     file.write_text("def double(x): return 17.0\n")

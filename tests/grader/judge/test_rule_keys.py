@@ -62,6 +62,10 @@ CASES: list[tuple[str, Failure, dict[str, Any] | None]] = [
     ("value", failure(), {"formula": "2 * x"}),
     ("value", failure(said="KeyError: apple"), None),
     ("gradient", failure(), {"formula": "v * x", "more": 1}),
+    ("value", failure(at="F.forward"), {"formula": "2 * x"}),
+    ("value", failure(at="F.backward"), None),
+    ("gradient", failure(at="F.backward"), {"formula": "v * x"}),
+    ("gradient", failure(at="F.forward"), None),
 ]  # fmt: skip
 
 

@@ -113,3 +113,10 @@ def test_a_backward_is_linear(formula: Any, rest: bool, factor: float | None) ->
     assert (found and found["factor"]) == factor
     if found:
         assert found["which"] == "y" and torch.equal(found["want"], factor * found["got"])
+
+
+def test_a_wrong_backward_explains_no_failure_of_forward() -> None:
+    wrong = backward_is(lambda v: v.abs() + 1)
+    for one in (term_beside_v(wrong), nonlinear_backward(wrong)):
+        assert facts_of(one, at="F.backward") is not None
+        assert facts_of(one, at="F.forward") is None
