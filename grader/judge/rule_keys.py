@@ -136,14 +136,13 @@ def formula_rule(
     key: str, formulas: Sequence[str], asked: Callable[[Failure, Student], Again]
 ) -> Rule:
     """Return a rule that recognizes a value or a gradient, one of these formulas and not the right
-    one. A gradient explains no failure of forward, and a value none of backward.
+    one. A gradient explains no failure that points to forward.
     """
-    other = "forward" if key == "gradient" else "backward"
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
         if isinstance(failure.expected, Opaque):  # an exception, for which there is no formula
             return None
-        if failure.points_to(other):
+        if key == "gradient" and failure.points_to("forward"):
             return None
         again = asked(failure, student)
         got = again.ask[key](again.names)

@@ -63,7 +63,7 @@ CASES: list[tuple[str, Failure, dict[str, Any] | None]] = [
     ("value", failure(said="KeyError: apple"), None),
     ("gradient", failure(), {"formula": "v * x", "more": 1}),
     ("value", failure(at="F.forward"), {"formula": "2 * x"}),
-    ("value", failure(at="F.backward"), None),
+    ("value", failure(at="F.backward"), {"formula": "2 * x"}),
     ("gradient", failure(at="F.backward"), {"formula": "v * x"}),
     ("gradient", failure(at="F.forward"), None),
 ]  # fmt: skip
