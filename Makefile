@@ -18,7 +18,7 @@ test: $(READY_TO_TEST)  ## every test, the linters, the types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 
 # Verdicts are kept in .proof: a run that was cut goes on where it stopped, while course, engine and torch stay the same.
 prove: $(READY_TO_TEST)  ## what takes longer: all attacks, all mutants, twenty seeds
