@@ -50,6 +50,12 @@ class TermFile:
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} can't be read: {error}. Save it as UTF-8") from None
 
+    def table(self, name: str) -> dict[str, Any] | None:
+        found = self.said.get(name)
+        if not isinstance(found, dict | None):
+            raise UsageError(f"{self.at(name)}: {name} is a table. Write [{name}] in a line")
+        return found
+
     def at(self, name: str) -> str:
         """Return the file and the first line with a name."""
         lines = enumerate(self.text.splitlines(), 1)
@@ -72,7 +78,7 @@ def term_assignments(book: Gradebook) -> list[TermAssignment]:
 
 def weights_in(file: TermFile, wanted: Sequence[str]) -> dict[str, float]:
     """Return each assignment's weight; raise UsageError that names the file and the line."""
-    weights = file.said.get("weights")
+    weights = file.table("weights")
     if weights is None:
         return dict.fromkeys(wanted, 100.0 / len(wanted))
     for name, weight in weights.items():
@@ -94,7 +100,7 @@ def with_excused(
         for call in {one.name, *one.ids.values()}:
             by_call.setdefault(call.strip().casefold(), []).append(one)
     excused: dict[int, frozenset[str]] = {}
-    for call, names in file.said.get("excused", {}).items():
+    for call, names in (file.table("excused") or {}).items():
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise UsageError(f'{file.at(call)}: write a list of assignments: {call!r} = ["Week 1"]')
         for name in names:
@@ -103,7 +109,7 @@ def with_excused(
         if len(found) != 1:
             who = "several people are called" if found else "nobody in the term is called"
             raise UsageError(f"{file.at(call)}: {who} {call!r}. Write an id, or the name")
-        excused[id(found[0])] = frozenset(names)
+        excused[id(found[0])] = excused.get(id(found[0]), frozenset()) | {*names}
     return [replace(one, excused=excused.get(id(one), frozenset())) for one in people]
 
 

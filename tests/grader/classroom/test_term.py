@@ -1037,6 +1037,9 @@ def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term:
         (term.out / "term.toml").write_text(f"[excused]\n{line}\n")
         with pytest.raises(UsageError, match=rf"term\.toml:2: {said}"):
             term.run("export", term.out, "--to", "csv")
+    (term.out / "term.toml").write_text("excused = 3\n")
+    with pytest.raises(UsageError, match=r"term\.toml:1: excused is a table"):
+        term.run("export", term.out, "--to", "csv")
     (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 9" = 80\n')
     with pytest.raises(UsageError, match=r"term\.toml:3: there is no assignment 'Week 9'"):
         term.run("export", term.out, "--to", "csv")
