@@ -299,7 +299,7 @@ def show_repairs(
     from grader.cli.workspace import Learner
     from grader.render.terminal import INDENT, wrong_expression_text
 
-    message = Text(tr("Searching for the expression that is wrong …"), "dim")
+    message = Text(tr("Searching for one change that is enough …"), "dim")
     watched = console.is_terminal and console.file.isatty()
     try:
         with console.status(message, spinner="line") if watched else contextlib.nullcontext():
