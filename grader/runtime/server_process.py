@@ -47,7 +47,8 @@ class ServerProcess(Protocol):
     def interrupt(self) -> None:
         """Let the process end, with its job. Another thread may be reading from it."""
 
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        """Kill it, and wait until it is gone: until then it may take a job and never answer."""
 
     def close(self) -> None:
         """Wait for its end, and kill it if it takes too long."""
@@ -106,6 +107,7 @@ class SpawnedServer:
 
     def kill(self) -> None:
         self._process.kill()
+        self._process.wait(END_SECONDS)
 
     def close(self) -> None:
         end_process(self._process, (self.jobs, self.results), END_SECONDS)
@@ -197,15 +199,15 @@ class ForkedServer:
             self._line.shutdown(socket.SHUT_RDWR)
 
     def kill(self) -> None:
-        os.kill(self.greet(), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.greet(), signal.SIGKILL)
+        self._wait(END_SECONDS)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_WR)
         if self.pid is not None and not self._wait(END_SECONDS):
-            with contextlib.suppress(ProcessLookupError):
-                self.kill()
-            self._wait(END_SECONDS)
+            self.kill()
         for stream in (self.jobs, self.results, self._line):
             with contextlib.suppress(OSError):
                 stream.close()
