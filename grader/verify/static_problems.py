@@ -3,11 +3,13 @@
 A contract is checked against the lesson's texts, checks and wrong answers. Without grading: each
 sentence of stub and README belongs to a promise, each promise to a sentence, and each check holds a
 promise. With gradings: each promise has a wrong answer that breaks it alone, which means that, from
-every seed, it fails only checks of that promise.
+every seed, it fails only checks of that promise. If such a check holds another promise, too, the
+contract says in ``broken_by`` which wrong answer breaks which.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -86,6 +88,7 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
     wrong = {cell.label for cell in lesson.mistakes}
     wrong |= {f"near miss {cell.label}" for cell in lesson.near_misses}
     accepted = {cell.name for cell in lesson.accepted}
+    holds = Counter(name for promise in promises for name in promise.terms.checks)
     for promise in promises:
         terms = promise.terms
         where = f"{line_with(toml, f'[{promise.name}]')}: [{promise.name}]"
@@ -93,8 +96,12 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
             yield f"{where} is about {promise.about}, which course.toml doesn't list"
         if not (terms.checks or terms.allows or terms.unchecked):
             yield f"{where} has no checks, allows nothing and does not say why"
-        if terms.checks and not terms.broken_by:
-            yield f"{where} names no wrong answer in broken_by"
+        shared = [name for name in terms.checks if holds[name] > 1]
+        if shared and not terms.broken_by:
+            yield (
+                f"{where} shares the check {shared[0]} with another promise; name in broken_by a"
+                " wrong answer that breaks this one"
+            )
         for kind, known, named in (
             ("check", checks, terms.checks),
             ("wrong answer", wrong, terms.broken_by),
@@ -102,8 +109,7 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
         ):
             for name in sorted(set(named) - known):
                 yield f"{where} names the {kind} {name}, which does not exist"
-    held = {name for promise in promises for name in promise.terms.checks}
-    for name in sorted(checks - held):
+    for name in sorted(checks - set(holds)):
         yield f"{place_of_check(lesson, name)}: the check {name} holds no promise of contract.toml"
 
 
@@ -161,8 +167,12 @@ def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:
         checks, says = promise.terms.checks, promise.terms.says
         sentence = compared_form(says[0]) if says else ""
         worth = round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2)
-        tried = [name for name in wrong if name in promise.terms.broken_by]
-        alone = (name for name in tried if all(run and run <= set(checks) for run in wrong[name]))
+        tried = promise.terms.broken_by or wrong
+        alone = (
+            name
+            for name, runs in wrong.items()
+            if name in tried and all(run and run <= set(checks) for run in runs)
+        )
         held.append(HeldPromise(promise.name, sentence, worth, checks, tuple(alone)))
     return held
 
@@ -170,20 +180,23 @@ def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:
 def unbroken_problems(lesson: Lesson, held: Sequence[HeldPromise], found: Found) -> Iterator[str]:
     """Yield a problem for each promise that no wrong answer breaks alone.
 
-    It says for each answer in ``broken_by`` which other checks fail, or that none fails from some
-    seed.
+    It says what stands against each answer in ``broken_by``, or against those three that fail a
+    check of the promise and the fewest others.
     """
     failed = _failed_checks(found)
     named = {promise.name: promise.terms.broken_by for promise in lesson.contract}
     for promise in (one for one in held if not one.shown_by):
+        checks = set(promise.checks)
+        others = {name: sorted(set().union(*runs) - checks) for name, runs in failed.items()}
+        near = [name for name, runs in failed.items() if checks & set().union(*runs)]
+        nearest = sorted(near, key=lambda name: len(others[name]))[:3]
         tried = []
-        for name in named[promise.name]:
-            runs = failed.get(name, [])
-            others = set().union(*runs) - set(promise.checks)
-            passes = any(not run for run in runs)
-            what = "passes from some seed" if passes else f"also fails {', '.join(sorted(others))}"
+        for name in named[promise.name] or nearest:
+            passes = not all(failed.get(name, [set()]))
+            what = "passes from some seed" if passes else f"also fails {', '.join(others[name])}"
             tried.append(f"{name} {what}")
-        yield f"[{promise.name}] has no wrong answer that breaks it alone: {'; '.join(tried)}"
+        reason = "; ".join(tried) or "none fails its checks"
+        yield f"[{promise.name}] has no wrong answer that breaks it alone: {reason}"
 
 
 def _failed_checks(found: Found) -> dict[str, list[set[str]]]:

@@ -21,7 +21,6 @@ broken_by = ["squares"]
 [triple.value]
 says = ["Three times x.", "`double(x)` returns **twice x**."]
 checks = ["triple", "gradient_of_triple"]
-broken_by = ["squares"]
 
 [LIMIT.value]
 says = ["LIMIT is 20."]
@@ -79,7 +78,7 @@ def test_a_lesson_without_a_contract_has_none(small_course: Course) -> None:
         (
             '"LIMIT is 20."',
             '"LIMIT is 20.", "And 21."',
-            f"{TOML}:13: neither the stub of LIMIT nor the README says: And 21.",
+            f"{TOML}:12: neither the stub of LIMIT nor the README says: And 21.",
         ),
         (
             ', "limit_is_a_float"',
@@ -90,23 +89,28 @@ def test_a_lesson_without_a_contract_has_none(small_course: Course) -> None:
         (
             '"limit", ',
             '"limit", "limits", ',
-            f"{TOML}:12: [LIMIT.value] names the check limits, which does not exist",
+            f"{TOML}:11: [LIMIT.value] names the check limits, which does not exist",
         ),
         (
             '"off_by_one"',
             '"off_by_two"',
-            f"{TOML}:12: [LIMIT.value] names the wrong answer off_by_two, which does not exist",
+            f"{TOML}:11: [LIMIT.value] names the wrong answer off_by_two, which does not exist",
         ),
-        ('["off_by_one"]', "[]", f"{TOML}:12: [LIMIT.value] names no wrong answer in broken_by"),
+        (
+            '["triple", "gradient_of_triple"]',
+            '["triple", "gradient_of_triple", "limit"]',
+            f"{TOML}:7: [triple.value] shares the check limit with another promise; name in"
+            " broken_by a wrong answer that breaks this one",
+        ),
         (
             "[LIMIT.value]",
             '[LIMIT.more]\nsays = ["LIMIT is 20."]\n[LIMIT.value]',
-            f"{TOML}:12: [LIMIT.more] has no checks, allows nothing and does not say why",
+            f"{TOML}:11: [LIMIT.more] has no checks, allows nothing and does not say why",
         ),
         (
             "[LIMIT.value]",
             '[LIMIT.more]\nsays = ["LIMIT is 20."]\nallows = ["other"]\n[LIMIT.value]',
-            f"{TOML}:12: [LIMIT.more] names the accepted answer other, which does not exist",
+            f"{TOML}:11: [LIMIT.more] names the accepted answer other, which does not exist",
         ),
     ],
 )
@@ -117,7 +121,7 @@ def test_each_gap_is_named(lesson: Lesson, old: str, new: str, problem: str) -> 
 
 def test_a_promise_about_something_else_is_named(lesson: Lesson) -> None:
     change(lesson, "[LIMIT.value]", "[LIMITS.value]")
-    said = f"{TOML}:12: [LIMITS.value] is about LIMITS, which course.toml doesn't list"
+    said = f"{TOML}:11: [LIMITS.value] is about LIMITS, which course.toml doesn't list"
     assert said in problems(lesson)
 
 
@@ -136,6 +140,7 @@ def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
             1: failing("double"),
             2: failing("double", "gradient_of_double"),
         },
+        Case(lesson, "mistake", "adds_three", ""): {1: failing("triple", "double")},
         Case(lesson, "mistake", "off_by_one", ""): {1: failing("limit"), 2: CaseResult()},
     }
     held = held_promises(lesson, found)
@@ -146,7 +151,23 @@ def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
     ]
     assert list(unbroken_problems(lesson, held, found)) == [
         "[triple.value] has no wrong answer that breaks it alone:"
-        " squares also fails double, gradient_of_double",
+        " off_by_one passes from some seed; adds_three also fails double",
+        "[LIMIT.value] has no wrong answer that breaks it alone: off_by_one passes from some seed",
+    ]
+
+
+def test_of_promises_that_share_a_check_each_is_broken_by_what_it_names(lesson: Lesson) -> None:
+    """Else the answer that breaks one would be the proof of both."""
+    change(lesson, '"limit", "limit_is_a_float"', '"double"')
+    found = {Case(lesson, "mistake", "squares", ""): {1: failing("double")}}
+    held = held_promises(lesson, found)
+    assert [(one.name, one.shown_by) for one in held] == [
+        ("double.value", ("squares",)),
+        ("triple.value", ()),
+        ("LIMIT.value", ()),
+    ]
+    assert list(unbroken_problems(lesson, held, found)) == [
+        "[triple.value] has no wrong answer that breaks it alone: none fails its checks",
         "[LIMIT.value] has no wrong answer that breaks it alone: off_by_one passes from some seed",
     ]
 
