@@ -11,6 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 grade: $(READY)  ## grade exercises/ and leave report.html
 	@$(BIN)/grade --in exercises || [ $$? -eq 1 ]
+	@{ [ -e exercises/.gradlings.json ] || echo '{}' >exercises/.gradlings.json; } 2>/dev/null || true  # progress is kept there
 	@echo "Next: . $(BIN)/activate && cd exercises && grade next"
 
 test: export PYTHONDONTWRITEBYTECODE =  # else each of many processes compiles everything anew

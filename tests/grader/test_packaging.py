@@ -10,6 +10,7 @@ import email
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -192,3 +193,23 @@ def test_what_is_installed_makes_a_workspace_and_grades_it(installed: Path, tmp_
     assert (graded.returncode, graded.stderr) == (1, "")
     assert graded.stdout.startswith(f"{lessons[0]}  0 / 10 ")
     assert "<!doctype html>" in (tmp_path / "work" / "report.html").read_text("utf-8")
+
+
+@pytest.mark.fork
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_after_make_grade_the_clone_keeps_progress(tmp_path: Path) -> None:
+    """A student who works in ``exercises/`` is led to the next lesson, as after ``grade init``."""
+    lesson = load_course(find_course()).lessons[0]
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    folder = tmp_path / "exercises" / lesson.id
+    shutil.copytree(lesson.folder, folder)
+    make = ["make", "grade", "READY=", f"BIN={Path(sys.executable).parent}"]
+    made = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "0 / 10" in made.stdout
+    shutil.copy(lesson.solution, folder / lesson.filename)
+    for word in (lesson.id, "next"):
+        command = [sys.executable, "-m", "grader", word]
+        said = subprocess.run(
+            command, cwd=folder.parent, capture_output=True, text=True, check=True
+        ).stdout
+    assert lesson.title not in said
