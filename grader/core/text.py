@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -48,18 +50,48 @@ def without_warnings(output: str) -> tuple[str, list[str]]:
 
 SHORTEST = 4
 LONGEST = 12
+EXACT = 17
+"""With so many significant digits, no two different float64 numbers look alike."""
 
 
-def text(value: Any, digits: int = SHORTEST) -> str:
+def text(
+    value: Any, digits: int = SHORTEST, exact: Mapping[float, str] = MappingProxyType({})
+) -> str:
+    """Return a described value as text; ``exact`` has the numbers that need more digits."""
     if isinstance(value, float):
-        return number_text(value, digits)
+        return exact.get(value) or number_text(value, digits)
     if isinstance(value, str):
         return value if value in ("nan", "inf", "-inf") else repr(value)
     if isinstance(value, list):
-        return "[" + ", ".join(text(item, digits) for item in value) + "]"
+        return "[" + ", ".join(text(item, digits, exact) for item in value) + "]"
     if isinstance(value, dict):
-        return _tagged(value, digits)
+        return _tagged(value, digits, exact)
     return str(value)
+
+
+def input_text(value: Any) -> str:
+    """Return an input as text. Its numbers look different if they are, such as 1 and the next one,
+    at which a function may do something else.
+    """
+    alike: dict[str, set[float]] = {}
+    for number in _floats(value):
+        alike.setdefault(number_text(number, SHORTEST), set()).add(number)
+    exact: dict[float, str] = {}
+    for numbers in alike.values():
+        for digits in range(SHORTEST, EXACT + 1):
+            texts = {number: number_text(number, digits) for number in numbers}
+            if len(set(texts.values())) == len(numbers):
+                break
+        exact |= texts
+    return text(value, exact=exact)
+
+
+def _floats(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, list | dict):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _floats(one)
 
 
 def counted(count: float, noun: str) -> str:
@@ -73,10 +105,10 @@ def command(*words: object) -> str:
     return shlex.join(["grade", *map(str, words)])
 
 
-def _tagged(value: dict[str, Any], digits: int) -> str:
+def _tagged(value: dict[str, Any], digits: int, exact: Mapping[float, str]) -> str:
     cut = f", … {value['cut']:,} more" if "cut" in value else ""
     if "tensor" in value:
-        body = text(value["tensor"], digits)
+        body = text(value["tensor"], digits, exact)
         if value.get("before"):
             body = f"[{value['before']:,} before, … " + body[1:]
         if value.get("cut"):
@@ -87,11 +119,13 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
         return f"{body} requires_grad=False" if "requires_grad" in value else body
     for kind, left, right in (("list", "[", "]"), ("tuple", "(", ")"), ("set", "{", "}")):
         if kind in value:
-            items = [text(item, digits) for item in value[kind]]
+            items = [text(item, digits, exact) for item in value[kind]]
             comma = "," if kind == "tuple" and len(items) == 1 else ""
             return left + ", ".join(items) + comma + cut + right
     if "dict" in value:
-        pairs = [f"{text(key, digits)}: {text(one, digits)}" for key, one in value["dict"]]
+        pairs = [
+            f"{text(key, digits, exact)}: {text(one, digits, exact)}" for key, one in value["dict"]
+        ]
         return "{" + ", ".join(pairs) + cut + "}"
     return str(value.get("other", value))
 

@@ -37,7 +37,7 @@ from grader.core.report import (
     add_up,
 )
 from grader.core.scoring import lesson_score
-from grader.core.text import clean, text, values_text, without_warnings
+from grader.core.text import clean, input_text, values_text, without_warnings
 from grader.course.progress import LessonProgress, MistakeRecord
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
 from grader.render.figures import cards, panels
@@ -118,7 +118,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     env.filters |= {
-        "value": lambda value: clean(text(value)),
+        "value": lambda value: clean(input_text(value)),
         "clean": lambda value: clean(str(value)),
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",

@@ -25,7 +25,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.scoring import FULL_LESSON
-from grader.core.text import clean, text, values_text, without_warnings
+from grader.core.text import clean, input_text, text, values_text, without_warnings
 from grader.course.course import Course, Lesson
 from grader.course.progress import (
     Achievement,
@@ -245,7 +245,7 @@ class Lines:
             yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
             yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))
         if check.inputs:
-            given = (f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
+            given = (f"{name} = {clean(input_text(value))}" for name, value in check.inputs.items())
             yield Text.assemble((tr("called with") + "  ", "dim"), "   ".join(given))
         for figure in check.figures:
             yield from figure_lines(figure, tr, self.width, whole=self.whole)

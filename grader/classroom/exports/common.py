@@ -29,7 +29,7 @@ from grader.classroom.imports.names import name_list
 from grader.classroom.passed_over import passed_over_text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.text import clean, text, values_text
+from grader.core.text import clean, input_text, values_text
 from grader.render.page import looks_like, place, points_waiting
 
 
@@ -312,7 +312,7 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
         yield f"expected {expected}" if check.expected is not None else ""
         yield f"got      {actual}"
     if check.inputs:
-        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
+        yield "   ".join(f"{name} = {input_text(value)}" for name, value in check.inputs.items())
     if sentence := points_waiting(check, lesson, Catalogue()):
         yield sentence
     if check.hint:

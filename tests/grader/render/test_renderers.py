@@ -24,7 +24,7 @@ from grader.core.files import inlined
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.scoring import lesson_score, lesson_status, points_for
-from grader.core.text import MAX_CHARACTERS, clean, text, values_text
+from grader.core.text import MAX_CHARACTERS, clean, input_text, text, values_text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
 from grader.render.editors import step_summary
@@ -255,6 +255,19 @@ def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
     got[30], got[90] = harmless, 2.0
     left, right = values_text(*describe_pair(wanted, got))
     assert left != right
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (torch.tensor([1.0, 1 + 2**-23, -1.0, 1.2]), "[1.0, 1.0000001, -1.0, 1.2] float32"),
+        (torch.tensor([1.0, 1.0], dtype=torch.float64), "[1.0, 1.0]"),
+        ([1.0, 1 + 2**-52], "[1.0, 1.0000000000000002]"),
+    ],
+)
+def test_inputs_that_differ_look_different(given: object, shown: str) -> None:
+    """Else the same x would have two right values."""
+    assert input_text(describe(given)) == shown
 
 
 # -------------------------------------------------------------------------------------------- clean
