@@ -44,8 +44,9 @@ NO_SENTENCE = re.compile(r"^```.*?^```$|^\*\*[^*\n]+\*\*$", re.DOTALL | re.MULTI
 class Terms:
     """What ``contract.toml`` says about one promise: sentences of the stub, the README, or what
     holds in every lesson; the checks that hold it, wrong answers that break it alone (needed
-    where a check holds several promises), accepted answers that it allows, or why no check holds it. A failed check quotes one sentence of each
-    promise (``judge.results.quoted``), unless it is not to be ``quoted``.
+    where a check holds several promises), accepted answers that it allows, or why no check holds
+    it. A failed check quotes one sentence of each promise (``judge.results.quoted``), unless it is
+    not to be ``quoted``.
     """
 
     says: tuple[str, ...]

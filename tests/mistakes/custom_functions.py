@@ -39,6 +39,17 @@ class Pow(Function):
         return x**q
 
 
+# %% common_no_size_passed
+# The shape of a 0-d input was unpacked.
+class BroadcastMul(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return (grad_output * y).sum_to_size(*x.shape), (grad_output * x).sum_to_size(*y.shape)
+
+
 # %% common_not_finite
 # The product is divided by each factor.
 class Mul(Function):

@@ -827,6 +827,8 @@ RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_inference_tensor", in_inference_mode),
     ("common_copy_of_result", lambda: copy.deepcopy(leaf() * 2)),
     ("common_too_many_levels", without_end),
+    ("common_no_size_passed", lambda: torch.ones(()).sum_to_size(*())),
+    ("common_no_size_passed", lambda: torch.ones(()).view(*())),
     ("common_argument_count", lambda: twice(1)),  # type: ignore[call-arg]
     ("common_argument_count", lambda: wrong_backward()),  # type: ignore[call-arg]
     ("common_argument_count", lambda: unset(flags=1)),  # type: ignore[call-arg]
