@@ -958,7 +958,9 @@ class Gradebook:
         A roster has the time of a person's newest attempt, but it may be older or newer than the
         download with which it was given. So a time belongs to the first download of those with
         which it was told, unless all files in it are older; then to the first one with a file that
-        is not. None is later than all files of every download if there is another one.
+        is not. None is later than all files of every download if there is another one. An attempt
+        that has a time takes none that was told with another attempt before: an older download
+        came again, and the roster was not of its time.
 
         The same files may get several times. With one download, the last of them is right. With
         several, they were handed in again, and the first time counts, unless others came between.
@@ -976,9 +978,13 @@ class Gradebook:
             " ORDER BY o.id"
         )
         told_with: dict[str, set[int]] = {}
-        told_rows = self.db.execute(query, [came_under]).fetchall()
-        for attempt, told, _ in told_rows:
-            told_with[told] = told_with.pop(told, set()) | {first_run[attempt]}
+        told_rows: list[tuple[int, str, float | None]] = []
+        for told_row in self.db.execute(query, [came_under]).fetchall():
+            attempt, told, _ = told_row
+            run, runs = first_run[attempt], told_with.get(told, set())
+            if not runs or run in runs or run not in set().union(*told_with.values()):
+                told_with[told] = told_with.pop(told, set()) | {run}
+                told_rows.append(told_row)
         fitting: dict[str, int] = {}
         unfit: dict[int, str] = {}
         for told, runs in told_with.items():

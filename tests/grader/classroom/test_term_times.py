@@ -180,11 +180,12 @@ def test_the_times_in_a_zip_are_those_of_the_class(term: Term, first_zone: str |
 # ------------------------------------------------------------------------- rosters of another age
 
 
-def walk(term: Term, steps: str, said: dict[str, str]) -> None:
+def walk(term: Term, steps: str, said: dict[str, str], *, days_later: int = 0) -> None:
     """Grade downloads: A, B of a day later in which Ada's file is another one, or C of another day
-    later, in which it is that of A, with what a roster says of her.
+    later, in which it is that of A, with what a roster says of her. They may have been packed
+    ``days_later``.
     """
-    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp()
+    morning = datetime(2026, 3, 1, 11, tzinfo=UTC).timestamp() + days_later * DAY
     places = {
         "A": term.download("a", {"Ada/tiny.py": points(9)}, morning),
         "B": term.download("b", {"Ada/tiny.py": points(8)}, morning + DAY),
@@ -213,6 +214,19 @@ def test_a_time_is_that_of_the_attempt_whose_it_is(term: Term, steps: str) -> No
     with Gradebook.open(term.out) as book:
         first, second = book.entry("Ada").attempts
     assert first.handed_in in (None, "2026-03-01T10:00:00+00:00")
+    assert second.handed_in == "2026-03-02T10:00:00+00:00"
+
+
+@pytest.mark.parametrize("steps", ["A+old B+new A", "A+old B+new A B+new", "A+old B+new A+new B"])
+def test_an_older_download_takes_no_time_from_a_newer_one(term: Term, steps: str) -> None:
+    """Also if the times of files don't say which attempt a time is of, because all were packed
+    later.
+    """
+    walk(term, steps, {"old": f"{ON_TIME},", "new": f"{LATE},"}, days_later=30)
+    assert term.marks() == {"Ada": 4.0}
+    with Gradebook.open(term.out) as book:
+        first, second = book.entry("Ada").attempts
+    assert first.handed_in == "2026-03-01T10:00:00+00:00"
     assert second.handed_in == "2026-03-02T10:00:00+00:00"
 
 
