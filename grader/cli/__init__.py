@@ -23,7 +23,14 @@ from click.shell_completion import CompletionItem
 from click_default_group import DefaultGroup
 
 from grader import __version__
-from grader.cli.help import TranslatedCommand, marked, misuse, words_for
+from grader.cli.help import (
+    TranslatedCommand,
+    keep_language,
+    marked,
+    misuse,
+    peek_language,
+    words_for,
+)
 from grader.cli.options import complete_lesson, short_path
 from grader.core.errors import ExitCode, GraderError, UsageError
 
@@ -143,6 +150,8 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; translate errors into the reader's language."""
+        if named := peek_language(ctx.meta[WORDS]):
+            keep_language(named)
         try:
             return super().invoke(ctx)
         except click.ClickException as error:

@@ -6,17 +6,20 @@ letter makes the counts agree; it is removed afterwards.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from grader.core.errors import UsageError
-from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.i18n import Catalogue, engine_catalogue, languages, wanted_language
 
 LANG = "grader.lang"
 """The key under which a context keeps the requested language."""
@@ -51,12 +54,34 @@ def peek_language(args: Sequence[str]) -> str | None:
     return found
 
 
+def language_here() -> str | None:
+    """Return the language that was named last in the work folder around the current folder."""
+    from grader.course.progress import find_workspace, read_progress
+
+    work = find_workspace(Path())
+    lang = read_progress(work).lang if work else None
+    return lang if lang in languages() else None
+
+
+def keep_language(lang: str) -> None:
+    """Let the work folder around the current folder, if there is one, have a language."""
+    from grader.course.progress import find_workspace, read_progress, update_progress
+
+    work = find_workspace(Path())
+    if work is not None and lang in languages() and lang != read_progress(work).lang:
+        with contextlib.suppress(OSError):
+            update_progress(work, lambda progress: replace(progress, lang=lang))
+
+
 class TranslatedCommand(click.Command):
     """A command whose help is in the reader's language."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the language first, because help and errors need it."""
-        ctx.meta[LANG] = peek_language(args)
+        """Note the language first, because help and errors need it. One that is named is kept in
+        the work folder, so that the commands which are proposed need not name it.
+        """
+        lang = peek_language(args) or ctx.meta.get(LANG) or language_here()
+        ctx.meta[LANG], ctx.default_map = lang, {"lang": lang} if lang else None
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:

@@ -20,9 +20,9 @@ PATH = click.Path(path_type=Path)
 SEED = click.IntRange(0, 2**32 - 1)
 
 
-def language_option(what: str) -> Callable[[Command], Command]:
+def language_option(what: str, default: str = "GRADE_LANG") -> Callable[[Command], Command]:
     """Return the option --lang; ``what`` begins its help."""
-    help_text = f"{what}: en or ko; by default GRADE_LANG, or your locale's."
+    help_text = f"{what}: en or ko; by default {default}, or your locale's."
     return click.option("--lang", metavar="LANG", help=help_text)
 
 
@@ -40,7 +40,7 @@ def split_names(_: click.Context, __: click.Parameter, names: str | None) -> tup
     return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
-lang_option = language_option("The language")
+lang_option = language_option("The language", "as last here, GRADE_LANG")
 pages_lang_option = language_option("The language that students read")
 course_option = click.option(
     "--course",

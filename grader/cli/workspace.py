@@ -118,7 +118,9 @@ def make_workspace(
         if vscode:
             write_tasks(folder)
         chosen = tuple(one.id for one in course.lessons) if course.others else ()
-        update_progress(folder, lambda progress: replace(progress, chosen=chosen, course=root))
+        update_progress(
+            folder, lambda progress: replace(progress, chosen=chosen, course=root, lang=lang)
+        )
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}
         raise UsageError(

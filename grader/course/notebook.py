@@ -614,7 +614,7 @@ def as_magics(readme: str, lesson: str) -> str:
     In a listing, the explanation after a command becomes a comment, so that the whole listing can
     be pasted.
     """
-    listed = rf"^grade ((?:hint )?{lesson})(?: +(?:# *)?(.+))?$"
+    listed = rf"^grade ((?:hint )?{lesson}(?: [^ #]\S*)*)(?: +(?:# *)?(.+))?$"
 
     def magic(found: re.Match[str]) -> str:
         command = f"%grade {found[1]}"

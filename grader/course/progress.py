@@ -126,7 +126,7 @@ class Progress(Record):
     """All lessons' progress by id. ``latest`` are the lessons of the last run that began any,
     ``chosen`` those for which the folder was made, if not for all. ``course`` is the folder of the
     course for which it was made, if not for the installed one. Nothing is run from there unless it
-    is named, because the file may be somebody else's.
+    is named, because the file may be somebody else's. ``lang`` is the language that was named last.
     """
 
     lessons: dict[str, LessonProgress] = field(default_factory=dict)
@@ -134,6 +134,7 @@ class Progress(Record):
     latest: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     course: str | None = None
+    lang: str | None = None
 
     def of(self, lesson: str) -> LessonProgress:
         return self.lessons.get(lesson) or LessonProgress()

@@ -341,9 +341,13 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
 
 
 def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
-    """Return the meaning of each mark in these graphs: the mark and a sentence."""
+    """Return the meaning of each mark in these graphs: the mark and a sentence. A graph of objects
+    that are no tensors has none of torch's kinds of nodes.
+    """
     nodes = [node for picture in pictures for node in picture.nodes]
-    kinds = {node.kind for node in nodes}
+    operations = [node.type for node in nodes if node.kind in ("op", "intermediate")]
+    of_torch = not operations or any("Backward" in one for one in operations)
+    kinds = {node.kind for node in nodes if of_torch}
     freed = {one.freed for node in nodes for one in node.saved}
     found = []
     if not kinds.isdisjoint(("op", "intermediate")):

@@ -145,14 +145,22 @@ def right_along(failure: Failure, student: Student, dim: int) -> bool:
 
 @rule
 def maximum_without_its_dimension(failure: Failure, student: Student) -> Facts | None:
-    """A shape does not fit, or there is no dimension dim, and a reduction has no keepdim."""
+    """A shape does not fit, or dim is out of range, and a maximum along dim has no keepdim."""
     texts = ("must match the size of tensor b", "Dimension out of range")
     if failure.check != "test_value" or not failure.error or not any(map(failure.raised, texts)):
         return None
     parts = (part for one in methods(student, "forward") for part in ast.walk(one))
-    reduces = [one for one in parts if isinstance(one, ast.Call) and REDUCING & {called(one)}]
-    without = any("keepdim" not in {given.arg for given in one.keywords} for one in reduces)
-    return {"said": failure.error.message} if without else None
+    reduces = [one for one in parts if isinstance(one, ast.Call) and along_a_dimension(one)]
+    without = [one for one in reduces if "keepdim" not in {given.arg for given in one.keywords}]
+    return {"said": failure.error.message, "name": called(without[0])} if without else None
+
+
+def along_a_dimension(call: ast.Call) -> bool:
+    """Whether it is ``x.amax(dim)`` or ``torch.amax(x, dim)``, and no maximum of all elements."""
+    if called(call) not in REDUCING:
+        return False
+    of_torch = ast.unparse(call.func).startswith("torch.")
+    return len(call.args) > of_torch or "dim" in {given.arg for given in call.keywords}
 
 
 def called(call: ast.Call) -> str:

@@ -399,7 +399,10 @@ Add to each command: --course %s
 """
 
 
-MADE = '{\n "version": 1,\n "lessons": {},\n "latest": [],\n "chosen": [],\n "course": %s\n}\n'
+MADE = (
+    '{\n "version": 1,\n "lessons": {},\n "latest": [],\n "chosen": [],\n "course": %s,\n "lang":'
+    " null\n}\n"
+)
 """The progress of a folder that was made for a course by name."""
 
 

@@ -288,6 +288,27 @@ def test_no_file_appears_where_init_made_no_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny.py"]
 
 
+def test_a_language_that_was_named_holds_in_the_folder(
+    work: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So the commands that are proposed are right without it. Another word is no language."""
+
+    def said(*words: str) -> str:
+        exit_code(*words, "--course", small_course.root)
+        out, error = capsys.readouterr()
+        return str(out + error)
+
+    assert "What comes next" in said("list")
+    assert "다음에 할 일" in said("list", "--lang", "ko")
+    assert "다음에 할 일" in said("list")
+    assert "그런 레슨은 없습니다" in said("hint", "none")
+    assert "no translation" in said("list", "--lang", "xx").replace("\n", " ")
+    assert "What comes next" in said("list", "--lang", "en")
+    assert "What comes next" in said("list")
+    make_workspace(small_course, work.parent / "other", "ko")
+    assert read_progress(work.parent / "other").lang == "ko"
+
+
 def test_progress_that_can_not_be_written_costs_nothing_but_itself(
     work: Path,
     host: ForkServerClient,

@@ -8,6 +8,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -30,8 +31,14 @@ from grader.cli.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
-from grader.course.course import Course
-from grader.course.notebook import MAX_CELLS, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, without_magics
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.notebook import (
+    MAX_CELLS,
+    MAX_FILE_BYTES,
+    MAX_NOTEBOOK_BYTES,
+    as_magics,
+    without_magics,
+)
 from grader.course.source import Source
 from grader.course.submission import LessonFile, decode, digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
@@ -104,6 +111,20 @@ def graded(host: ForkServerClient, small_course: Course) -> Grade:
 
 
 # ------------------------------------------------------------------------------------------ reading
+
+
+@pytest.mark.parametrize("lesson", load_course(find_course()).lessons, ids=lambda one: one.id)
+def test_the_commands_of_a_readme_are_the_same_in_its_notebook(lesson: Lesson) -> None:
+    """Each with all its words before the comment, which begins after two spaces."""
+    comment = re.compile(r"  | #")
+    for readme in lesson.folder.glob("*.md"):
+        text = readme.read_text("utf-8")
+        typed = re.findall(rf"^grade (?:hint )?{lesson.id}\b.*", text, re.MULTILINE)
+        magics = re.findall(rf"^%grade (?:hint )?{lesson.id}\b.*", as_magics(text, lesson.id), re.M)
+        assert [comment.split(one)[0] for one in magics] == [
+            f"%{comment.split(one)[0]}" for one in typed
+        ]
+        assert typed
 
 
 def test_cells_of_code_are_one_text_and_know_their_lines() -> None:

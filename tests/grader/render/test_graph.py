@@ -30,7 +30,7 @@ from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import TraceRequest
 from grader.core.pictures import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.render.graph import tracing_process
-from grader.render.graph.draw import Drawing, draw_svg, lines_of, size_of, tree_lines
+from grader.render.graph.draw import Drawing, draw_svg, legend, lines_of, size_of, tree_lines
 from grader.render.graph.layout import GraphLayout, lay_out
 from grader.render.graph.tracing_process import GraphRequestError, drawn
 from grader.worker.wire.program import Cube
@@ -341,6 +341,18 @@ loss = SumBackward0
    │  │  └─ x  float32 (3,)
    │  └─ w  float32 (3,)
    └─ y = ExpBackward0  as above"""
+
+
+def test_a_graph_of_plain_objects_is_not_explained_as_torchs() -> None:
+    nodes = [
+        {"id": "n0", "kind": "op", "type": "a * a", "name": "y"},
+        {"id": "n1", "kind": "leaf", "name": "a"},
+    ]
+    edges = [{"source": "n0", "target": "n1"}, {"source": "n0", "target": "n1", "slot": 1}]
+    tr = engine_catalogue("en")
+    assert legend([GraphPicture.from_json({"nodes": nodes, "edges": edges})], tr) == []
+    nodes[0]["type"] = "MulBackward0"
+    assert len(legend([GraphPicture.from_json({"nodes": nodes, "edges": edges})], tr)) == 2
 
 
 def test_the_tree_of_a_graph() -> None:
