@@ -124,7 +124,6 @@ def test_the_commands_of_a_readme_are_the_same_in_its_notebook(lesson: Lesson) -
         assert [comment.split(one)[0] for one in magics] == [
             f"%{comment.split(one)[0]}" for one in typed
         ]
-        assert typed
 
 
 def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
