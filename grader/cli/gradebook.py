@@ -328,9 +328,18 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         return
     with changing(out, announce) as (book, changed):
         entry = book.entry_of(name)
+        team = len(entry.students) > 1
+        members = name_list([one.name for one in entry.students], 9)
+        if team and name != entry.name:
+            raise UsageError(
+                f"{name} is in {entry.name}, with others: {members}. To leave all of them out:"
+                f" {command('forget', out, entry.name)}. Who left the class is written under"
+                " [excused] in term.toml"
+            )
         by_hand.forget(book, entry.name, login_name())
         changed.add(entry.name)
-    say(f"{entry.name} is forgotten. {to_undo('forget', out, entry.name)}")
+    whose = f" ({members})" if team else ""
+    say(f"{entry.name}{whose} is forgotten. {to_undo('forget', out, entry.name)}")
 
 
 def forget_assignment(out: Path, name: str, *, undo: bool) -> bool:

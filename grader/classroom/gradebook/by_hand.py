@@ -355,6 +355,8 @@ def deeds_to_person(book: Gradebook, deeds: list[TrailEntry], called: str) -> li
 
 
 def _restore(book: Gradebook, entry: TrailEntry) -> None:
+    if entry.action == "swap":
+        bring_back_remarks(book, entry)
     for table, number, was in reversed(entry.detail["before"]):
         taken = table == "submissions" and "name" in was and book.number_of(was["name"])
         if taken and taken != number:
@@ -381,6 +383,21 @@ def _restore(book: Gradebook, entry: TrailEntry) -> None:
             book.settle(number)
         elif table == "attempts":
             book.settle_attempt(number)
+
+
+def bring_back_remarks(book: Gradebook, entry: TrailEntry) -> None:
+    """Let the comments on lines that were made after a swap follow the files when it is undone,
+    unless a newer file counts by now.
+    """
+    for table, attempt, was in entry.detail["before"]:
+        query = (
+            "SELECT c.id FROM comments c JOIN submissions s ON s.id = c.submission WHERE s.attempt"
+            " = ? AND c.line IS NOT NULL"
+        )
+        if table == "attempts":
+            for (number,) in book.db.execute(query, [attempt]).fetchall():
+                if ("comments", number) not in entry.rows:
+                    book.change("comments", number, {"submission": was["submission"]})
 
 
 def came_again(book: Gradebook, entry: TrailEntry, attempt: int, was: Mapping[str, Any]) -> bool:

@@ -296,11 +296,15 @@ class Gradebook:
         one fits.
         """
         query = (
-            "SELECT name, students FROM submissions WHERE assignment = ? AND forgotten = 0 AND"
+            "SELECT name, students FROM submissions WHERE assignment = ? AND forgotten = ? AND"
             " missing < 3 ORDER BY name"
         )
-        students: dict[str, str] = dict(self.db.execute(query, [self.assignment]))
-        lines = {name: students_from_json(those) for name, those in students.items()}
+
+        def students(*, forgotten: bool) -> dict[str, tuple[StudentIdentity, ...]]:
+            rows = self.db.execute(query, [self.assignment, forgotten]).fetchall()
+            return {name: students_from_json(those) for name, those in rows}
+
+        lines = students(forgotten=False)
         if called in lines:
             ids = [one.ids for one in lines[called] if one.ids]
             others = [
@@ -314,7 +318,8 @@ class Gradebook:
                     f" {', '.join(others)}. Name the student by an id: {min(ids[0].values())}"
                 )
             return self.entry(called)
-        return self.entry(only_line(lines, called) or called)
+        found = only_line(lines, called) or only_line(students(forgotten=True), called)
+        return self.entry(found or called)
 
     def call_of(self, entry: GradebookEntry) -> str:
         """Return what ``entry_of`` finds an entry by: its name, or an id of its student."""

@@ -833,6 +833,24 @@ def test_two_files_that_were_swapped_go_to_their_owners(term: Term) -> None:
     assert term.marks() == {"Ada": 3.0, "Ben": 7.0}
 
 
+def test_what_was_said_of_a_file_follows_it_when_a_swap_is_undone(term: Term) -> None:
+    """Whenever it was said; but of a file that came later it stays."""
+    place = term.download("a", {"Ada/tiny.py": points(3), "Ben/tiny.py": points(10)})
+    term.grade(place)
+    term.run("comment", term.out, "Ada:tiny:1", "of the three points")
+    term.run("swap", term.out, "Ada", "Ben")
+    term.run("comment", term.out, "Ada:tiny:1", "of the ten points")
+    term.run("swap", term.out, "Ada", "--undo")
+    assert "of the three points" in term.run("comment", term.out, "Ada")
+    assert "of the ten points" in term.run("comment", term.out, "Ben")
+    term.run("swap", term.out, "Ada", "Ben")
+    newer = {"Ada/tiny.py": points(3), "Ben/tiny.py": points(7)}
+    term.grade(term.download("b", newer, MONDAY + DAY))
+    term.run("comment", term.out, "Ben:tiny:1", "of the seven points")
+    term.run("swap", term.out, "Ada", "--undo")
+    assert "of the seven points" in term.run("comment", term.out, "Ben")
+
+
 def test_how_late_somebody_was_stays_with_the_person_after_a_swap(term: Term) -> None:
     """Who has no known time has none with the file of another one, late or not."""
     roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\nBen,\nCy,2026-03-01T10:00Z\n")

@@ -10,6 +10,7 @@ import pytest
 
 from grader.classroom.gradebook.entry import students_as_json, total_points
 from grader.classroom.gradebook.store import Gradebook
+from grader.core.errors import UsageError
 from grader.course.course import Course
 
 from .test_term import DAY, MONDAY, Term, points, recorded
@@ -60,6 +61,19 @@ def canvas(term: Term, name: str = "c", **earned: float) -> Path:
         f"{team}_100{n}_tiny.py": points(p, team) for n, (team, p) in enumerate(earned.items())
     }
     return term.download(name, files)
+
+
+def test_a_team_is_not_forgotten_by_the_name_of_one_of_it(term: Term) -> None:
+    """The others would lose their marks without being named."""
+    listed = worksheet(term, Eve="Alpha", Flo="Alpha")
+    term.grade(moodle(term, "a", "Alpha 77001 8"), roster=listed)
+    with pytest.raises(UsageError, match="is in Alpha, with others: Eve Fischer, Flo Fischer"):
+        term.run("forget", term.out, "Flo Fischer")
+    assert rows(term) == {"Alpha": ("Eve; Flo", 8.0)}
+    said = term.run("forget", term.out, "Alpha")
+    assert said.startswith("Alpha (Eve Fischer, Flo Fischer) is forgotten")
+    with pytest.raises(UsageError, match="Alpha is forgotten"):
+        term.run("show", term.out, "Flo Fischer")
 
 
 def students(term: Term, *groups: str, people: Mapping[str, int] = PEOPLE) -> Path:
