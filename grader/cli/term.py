@@ -163,8 +163,8 @@ def show_sum(console: Console, entry: GradebookEntry) -> None:
 def show_lesson(console: Console, lesson: LessonResult, entry: GradebookEntry) -> None:
     counts = f"{lesson.id}: {points_text(lesson.score)} of {points_text(lesson.max_score)}"
     console.print(Text(clean(f"{counts}  {lesson.message or ''}".rstrip()), "bold"))
-    if not lesson.checks:
-        return
+    if not lesson.checks or lesson.status is LessonStatus.INVALID:
+        return  # each check would say the same
     table = plain_table("", "points", "check", "")
     titles = {check.id: check.title for check in lesson.checks}
     for check in lesson.checks:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from factories.gradebook import make_report
+from rich.console import Console
 
 from grader.classroom.gradebook.store import Gradebook
+from grader.cli.term import show_lesson
 from grader.core.errors import UsageError
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.core.text import moment
@@ -86,6 +90,19 @@ def test_a_submission_s_name_that_fits_two_people_is_refused(term: Term) -> None
 def test_late_without_a_time_is_shown(term: Term) -> None:
     term.grade(term.download("w1", {"ada_LATE_1_5_tiny.py": points(8)}))
     assert "counts (last); late" in term.run("show", term.out, "ada")
+
+
+def test_why_a_file_can_not_be_loaded_is_shown_once(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8)}))
+    with Gradebook.open(term.out) as book:
+        entry = book.entry("Ada")
+    assert entry.report is not None
+    why, (lesson,) = "line 3: the bracket is not closed", entry.report.lessons
+    checks = tuple(replace(check, message=why) for check in lesson.checks * 24)
+    broken = replace(lesson, status=LessonStatus.INVALID, message=why, checks=checks)
+    screen = io.StringIO()
+    show_lesson(Console(file=screen, width=80), broken, entry)
+    assert screen.getvalue().count(why) == 1
 
 
 def test_a_test_student_has_no_mark_and_a_reason(term: Term) -> None:
