@@ -38,6 +38,7 @@ def test_every_benchmark_is_run() -> None:
     assert scripts() == set(SMALLEST)
 
 
+@pytest.mark.proof  # make test checks their types
 @pytest.mark.linux
 @pytest.mark.parametrize("name", sorted(set(SMALLEST) - RUN_BY_BENCH))
 def test_a_benchmark_runs(name: str) -> None:

@@ -460,7 +460,7 @@ def child():
 
 sys.setswitchinterval(1e-6)
 print(len(records))
-for _ in range(100):
+for _ in range(30):
     process = os.fork()
     if process == 0:
         child()
@@ -470,10 +470,10 @@ for _ in range(100):
 
 @pytest.mark.posix
 def test_eight_threads_that_read_all_records_for_the_first_time_do_not_crash() -> None:
-    """In each of a hundred processes, msgspec's descriptions of the types do not exist yet."""
+    """In each of thirty processes, msgspec's descriptions of the types do not exist yet."""
     ran = subprocess.run(
         [sys.executable, "-c", READ_EVERYTHING], capture_output=True, text=True, check=True
     )
     records, *statuses = map(int, ran.stdout.split())
     assert records > 30
-    assert statuses == [0] * 100
+    assert statuses == [0] * 30

@@ -483,6 +483,7 @@ def test_without_fork_a_plain_process_does_the_same(
     assert seen(spawned(source)) == seen(grade(source))
 
 
+@pytest.mark.proof
 def test_without_fork_each_lesson_has_its_own_checks(
     spawning_host: ForkServerClient, course: Course
 ) -> None:

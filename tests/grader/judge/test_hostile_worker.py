@@ -184,7 +184,7 @@ QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe, drive]
 
 
 @given(st.sampled_from(QUESTIONS), ANSWERS)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_no_answer_makes_the_judge_raise_anything_else(
     question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]
 ) -> None:

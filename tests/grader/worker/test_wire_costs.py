@@ -78,7 +78,7 @@ def answer(value: Any, tensors: list[Any]) -> bytes:
     st.integers(0, 80),
     st.integers(0, 5000),
 )
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_steps_and_memory_grow_with_the_bytes_of_a_message(
     seed: Any, tensors: list[Any], wide: int, deep: int, blob_bytes: int
 ) -> None:
