@@ -25,7 +25,7 @@ from grader.classroom.gradebook.marks import MarkChange
 from grader.classroom.gradebook.roster import Roster, read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, Submission
-from grader.classroom.imports.gifts import with_gifts
+from grader.classroom.imports.given_files import with_gifts
 from grader.classroom.imports.names import name_list, unique_names
 from grader.cli.options import (
     PATH,

@@ -17,7 +17,7 @@ from grader.classroom.gradebook.people import enrol
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import is_zip
-from grader.classroom.imports.gifts import files_meant, named_after
+from grader.classroom.imports.given_files import files_meant, named_after
 from grader.classroom.imports.names import name_list
 from grader.cli.batch import BatchOptions, grade_class, remembered_course
 from grader.cli.batch_screen import mark_text

@@ -34,11 +34,11 @@ from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_of, same
 from grader.judge.exception_verdicts import WROTE, Facts
 from grader.judge.figures import copies_of
+from grader.judge.in_place_lines import SHARING, SOMETIMES, assigned_names, writes_of
 from grader.judge.python_errors import is_inside, positional, signature
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, fetch
 from grader.judge.remote.session import Student
-from grader.judge.writes import SHARING, SOMETIMES, assigned_names, writes_of
 from grader.worker.wire.values import Opaque
 
 MOST_DIMENSIONS = 4

@@ -27,8 +27,8 @@ from grader.course.source import (
 )
 from grader.judge.diagnosis import Failure, groups_in_error
 from grader.judge.exception_verdicts import Facts
+from grader.judge.in_place_lines import SOMETIMES, written_names
 from grader.judge.remote.session import Student
-from grader.judge.writes import SOMETIMES, written_names
 
 UNDEFINED = r"name '(?P<name>\w+)' is not defined"
 NO_VALUE = (UNDEFINED, r"cannot access local variable '(?P<name>\w+)'")

@@ -35,12 +35,12 @@ from grader.judge.diagnosis import Diagnosis, Mistake, diagnose, fill_text, in_c
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
 from grader.judge.figures import render_figures
+from grader.judge.in_place_lines import OF_CTX, line_of_write
 from grader.judge.local_student import Reference, execute
 from grader.judge.open_evidence import open_message
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 from grader.judge.rule_keys import lesson_mistakes
-from grader.judge.writes import OF_CTX, line_of_write
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 LONG_TEXT = 40

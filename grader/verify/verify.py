@@ -59,6 +59,7 @@ from grader.verify.case_result import (
     spoiler_pairs,
     spoiler_problems,
 )
+from grader.verify.grouped_problems import grouped, named, seeds_listed
 from grader.verify.slips import place_of_check
 from grader.verify.static_problems import (
     HeldPromise,
@@ -68,7 +69,6 @@ from grader.verify.static_problems import (
     unwritten,
 )
 from grader.verify.translations import catalogue_problems
-from grader.verify.trouble import grouped, named, seeds_listed
 
 APPLICATION = 0x67726C76
 """``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""

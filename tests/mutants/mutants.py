@@ -31,7 +31,7 @@ from verdicts import Failed, Run, Verdicts
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import defined_names
 from grader.course.stubs import compose, without_markers
-from grader.verify.trouble import seeds_listed
+from grader.verify.grouped_problems import seeds_listed
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 HEAD = ("lesson", "of solutions", "of accepted", "killed", "argued", "holes", "not argued", "seed")

@@ -25,7 +25,7 @@ from grader.classroom.gradebook.people import (
     turning_into,
 )
 from grader.classroom.gradebook.store import Gradebook, only_line
-from grader.classroom.imports.gifts import Gift
+from grader.classroom.imports.given_files import Gift
 from grader.classroom.imports.names import letters, name_list
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction

@@ -14,6 +14,6 @@ Its methods are parts of checks. Those without required arguments draw their inp
 """
 
 from grader.judge.under_test.autograd_parts import UnderTest
-from grader.judge.under_test.handing import HandsOn
+from grader.judge.under_test.wrapper_function import HandsOn
 
 under_test, hands_on = UnderTest, HandsOn

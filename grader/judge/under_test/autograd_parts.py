@@ -19,7 +19,7 @@ from grader.judge.checks import (
     own_graph,
 )
 from grader.judge.running_check import outside_of_checks
-from grader.judge.under_test.parts import FunctionParts
+from grader.judge.under_test.function_parts import FunctionParts
 from grader.judge.under_test.tested import Call, differentiated
 
 

@@ -25,9 +25,9 @@ from grader.judge import common_mistakes
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
 from grader.judge.exception_verdicts import WROTE
+from grader.judge.in_place_lines import line_of_write
 from grader.judge.python_errors import ON_LEAF
 from grader.judge.remote.proxies import LastCall
-from grader.judge.writes import line_of_write
 from grader.worker.wire.values import Opaque
 
 WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)

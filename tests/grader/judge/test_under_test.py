@@ -20,7 +20,7 @@ from grader.judge.checks import assert_that, call_check, check, name_checks, nam
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.running_check import running
-from grader.judge.under_test import handing, hands_on, tested, under_test
+from grader.judge.under_test import hands_on, tested, under_test
 from grader.judge.under_test.texts import HANDED_ON, ONE_INPUT, SEVERAL_INPUTS
 
 Remote = Callable[..., RemoteStudent]
@@ -323,7 +323,9 @@ def test_each_text_has_korean_words() -> None:
     assert {*ONE_INPUT.values(), *SEVERAL_INPUTS.values(), *HANDED_ON.values()} <= known
 
 
-@pytest.mark.parametrize("module", [random_inputs, tested, handing], ids=lambda m: m.__name__)
+@pytest.mark.parametrize(
+    "module", [random_inputs, tested, wrapper_function], ids=lambda m: m.__name__
+)
 def test_examples_in_docstrings_hold(module: ModuleType) -> None:
     found = doctest.testmod(module, extraglobs={"torch": torch})
     assert found.attempted

@@ -7,7 +7,7 @@ import pytest
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course
 from grader.verify.case_result import Case, CaseResult, fault_of
-from grader.verify.trouble import grouped
+from grader.verify.grouped_problems import grouped
 
 
 def troubles(course: Course, *found: tuple[str, dict[int, str]]) -> list[str]:
