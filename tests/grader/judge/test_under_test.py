@@ -20,7 +20,7 @@ from grader.judge.checks import assert_that, call_check, check, name_checks, nam
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.running_check import running
-from grader.judge.under_test import hands_on, tested, under_test
+from grader.judge.under_test import hands_on, tested, under_test, wrapper_function
 from grader.judge.under_test.texts import HANDED_ON, ONE_INPUT, SEVERAL_INPUTS
 
 Remote = Callable[..., RemoteStudent]
