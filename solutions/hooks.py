@@ -51,8 +51,8 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
     """Limit the 2-norm of the whole gradient that flows through y to max_norm.
 
     Return a handle whose `remove()` ends the clipping. A longer gradient keeps
-    its direction and gets the norm max_norm, to 0.1 %. A shorter gradient,
-    zeros too, passes unchanged.
+    its direction and gets the norm max_norm, to 0.1 % or 1e-6. A shorter
+    gradient, zeros too, passes unchanged.
     """
 
     # solution

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -160,9 +160,10 @@ class WatchSession:
             console.print(Text(self.tr("There is no file to show"), "dim"))
             return
         checks = self.report.lessons[0].checks if self.report else ()
-        failed = {check.source_line for check in checks if not check.outcome.quiet}
+        lines = file.text.split("\n")
+        failed = lines_that_failed(checks, lines)
         console.print(Text(file.path, "bold"))
-        for number, line in enumerate(file.text.split("\n"), 1):
+        for number, line in enumerate(lines, 1):
             mark, style = (Outcome.FAILED.mark, "bold red") if number in failed else (" ", "")
             first, *others = folded(clean(line.expandtabs(4)), console.width - len(GUTTER))
             console.print(Text(f"{mark}{number:4}  {first}", style))
@@ -369,6 +370,19 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
 
 def is_begun(check: CheckResult) -> bool:
     return check.outcome not in (Outcome.NOT_STARTED, Outcome.SKIPPED)
+
+
+def lines_that_failed(checks: Sequence[CheckResult], lines: Sequence[str]) -> set[int]:
+    """Return the numbers of the lines at which checks failed, if these still have the same text: a
+    file may have been saved since.
+    """
+    return {
+        check.source_line
+        for check in checks
+        if check.source_line and check.source_text and not check.outcome.quiet
+        if "".join(lines[check.source_line - 1 : check.source_line]).strip()
+        == check.source_text.split("\n")[0].strip()
+    }
 
 
 def shown(check: CheckResult) -> tuple[object, ...]:

@@ -390,6 +390,14 @@ def central_difference(f, x, h=1e-3):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
+# %% float32_on_the_way
+# A list without numbers becomes a float32 tensor.
+def numerical_gradient(f, x, h=1e-5):
+    steps = h * torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+    slopes = [(f(x + step) - f(x - step)) / (2 * h) for step in steps]
+    return torch.tensor(slopes).reshape(x.shape)
+
+
 # %% common_wrong_dtype
 # The step is a float64 tensor of one element, and so is the result.
 def forward_difference(f, x, h=1e-3):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -23,10 +24,11 @@ from rich.text import Text
 
 import grader
 from grader.cli import watch_screen
-from grader.cli.watch_screen import KEYS, Screen, WatchSession
+from grader.cli.watch_screen import KEYS, Screen, WatchSession, lines_that_failed
 from grader.cli.workspace import Learner, make_workspace
 from grader.core.errors import ExitCode
 from grader.core.i18n import engine_catalogue
+from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course
 from grader.course.progress import read_progress
 
@@ -172,6 +174,19 @@ class Picture:
 
     def lines(self) -> list[str]:
         return [line.rstrip() for line in self.seen().display if line.strip()]
+
+
+def test_only_lines_that_are_still_the_same_are_marked() -> None:
+    """The file may have been saved since the run."""
+    failed = CheckResult("tiny.double", "", "double", Outcome.FAILED, 0.0, 1.0)
+    checks = [
+        replace(failed, source_line=2, source_text="y = x * x"),
+        replace(failed, source_line=3, source_text="return y"),
+        replace(failed, source_line=9, source_text="return 0"),
+        replace(failed, outcome=Outcome.PASSED, source_line=1, source_text="def double(x):"),
+    ]
+    lines = ["def double(x):", "    y = x * x", "    return 2 * x"]
+    assert lines_that_failed(checks, lines) == {2}
 
 
 def test_a_dot_and_a_comma_go_from_failure_to_failure() -> None:
