@@ -138,7 +138,9 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
         details = details_of(row, name, ids, f"{path}:{line}", zone)
         students.append((line, StudentIdentity(name, ids, details)))
     columns = {detail for detail, headers in DETAILS.items() if headers & {*fields}}
-    return Roster(tuple(once(students)), tuple(problems), frozenset(columns))
+    listed = tuple(once(students))
+    problems += (f"{path}:{said}" for said in double_rows(listed))
+    return Roster(listed, tuple(problems), frozenset(columns))
 
 
 def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
@@ -153,6 +155,20 @@ def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int,
             details["group"] = "; ".join(dict.fromkeys(groups))
         lines[same] = first, replace(known, details=details)
     yield from lines.values()
+
+
+def double_rows(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[str]:
+    """Yield which rows may be a person's second one: with the name and an id of another row."""
+    first: dict[object, int] = {}
+    for line, one in students:
+        for kind, id in one.ids.items():
+            other = first.setdefault((one.name.casefold(), kind, id.casefold()), line)
+            if other != line:
+                yield (
+                    f"{line}: {one.name} with the {kind} {id} is on line {other}, too, so they are"
+                    " taken as two people. If they are one, remove a row"
+                )
+                break
 
 
 def is_canvas_row(cells: Sequence[str], name: str, *, from_canvas: bool) -> bool:

@@ -397,3 +397,9 @@ def test_a_number_that_two_have_is_not_said_to_be_another_name() -> None:
     assert len(found.unmatched) == 2
     (note,) = (one for one in found.notes if "on line" in one)
     assert "not certain" in note and "names differ" not in note
+
+
+def test_a_second_row_with_the_same_name_and_id_is_said(tmp_path: Path) -> None:
+    text = "name,id,email\nAda,1,a@x\nBen,1,b@x\nada,1,c@x\nAda,2,d@x\n"
+    (problem,) = read_roster(write_roster(tmp_path, text)).problems
+    assert "class.csv:4: ada with the id 1 is on line 2, too" in problem
