@@ -354,7 +354,9 @@ def person(out: Path, called: str | None, who: str | None, undo: bool) -> None:
         list_people(out, called)
         return
     with changing(out, announce, everywhere=True) as (book, _):
-        one, other = person_of(book, called, unlisted=True), person_of(book, who)
+        here = None if out.resolve() == book.path.parent.resolve() else book.assignment
+        one = person_of(book, called, unlisted=True, assignment=here)
+        other = person_of(book, who)
         if one == other:
             raise UsageError(f"{called} and {who} are the same person already")
         stays = by_hand.same_person(book, one, other, login_name())

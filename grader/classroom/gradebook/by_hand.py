@@ -160,7 +160,7 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     for number, came_as in book.db.execute(query, [gone["id"]]).fetchall():
         new = {"submission": kept["id"], "came_as": came_as, **under}
         deed.change("attempts", number, new)
-    hand_on_mark(book, gone, kept)
+    begin_mark(book, kept)
     if teams:
         theirs = tuple({one.person or one.name: one for one in (*people, *theirs)}.values())
     new = {"missing": 0, "doubt": None, "students": students_as_json(theirs or people)}
@@ -171,15 +171,11 @@ def merge(deed: Deed, gone: dict[str, Any], kept: dict[str, Any]) -> None:
     book.settle(kept["id"])
 
 
-def hand_on_mark(book: Gradebook, gone: dict[str, Any], kept: dict[str, Any]) -> None:
-    """Let the first mark of a line be what its files had as another one's, so that a change of it
-    is one of this line.
-    """
-    query = "SELECT * FROM marks WHERE submission = ? ORDER BY id DESC LIMIT 1"
-    last = book.row(query, gone["id"])
-    if last is not None and book.row(query, kept["id"]) is None:
-        new = {"id": None, "submission": kept["id"], "cause": f"handed in as {gone['name']}"}
-        book.insert("marks", last | new | {"made_at": now()})
+def begin_mark(book: Gradebook, line: dict[str, Any]) -> None:
+    """Let a line that never had a mark begin with none, so that its first one is a change."""
+    if book.value("SELECT 1 FROM marks WHERE submission = ?", line["id"]) is None:
+        row = {"submission": line["id"], "made_at": now(), "cause": "nothing was handed in"}
+        book.insert("marks", row | {"penalty": 0.0, "adjusted": 0.0})
 
 
 def swap(book: Gradebook, one: str, other: str, author: str) -> None:

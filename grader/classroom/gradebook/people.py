@@ -65,7 +65,8 @@ def enrol(
         finder = LineFinder(book, people)
         known = finder.teams_known(found.handed)
         students = [(one.name, one.students) for one in found.handed]
-        matched = match(people.lines.items(), students, finder.teams, known)
+        likely = finder.likely(found.handed)
+        matched = match(people.lines.items(), students, finder.teams, known, likely)
         handed = finder.place(
             found.handed,
             {
@@ -93,6 +94,8 @@ def enrol(
     ]
     if strangers and people.listed:
         notes.append(f"not found on the roster: {name_list(strangers, 10)}")
+    for name, lines in in_several(handed, finder.placed_teams):
+        notes.append(f"{name} is in several submissions: {name_list(lines)}. All are graded")
     if finder.nobodys:
         notes.append(
             f"nobody on the roster is in these teams, so they are not graded:"
@@ -121,6 +124,17 @@ def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: 
         f" {strange!r} a student? If these are repositories: --from github. If the names are right:"
         " --from plain"
     )
+
+
+def in_several(
+    handed: Sequence[Submission], teams: Collection[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield people with the names of their submissions, those of teams left out, if several."""
+    lines: dict[int | None, dict[str, str]] = {}
+    for submission in handed:
+        for one in submission.students if submission.name not in teams else ():
+            lines.setdefault(one.person, {})[submission.name] = described(one)
+    yield from ((min(there.values()), [*there]) for there in lines.values() if len(there) > 1)
 
 
 OLDER = (
@@ -390,12 +404,7 @@ def join_by_number(book: Gradebook) -> None:
             continue
         if not called_alike(other, one) or contradict(other, one):
             continue
-        query = (
-            "SELECT t.deed, t.name FROM trail t, json_each(t.detail, '$.before') b WHERE t.undone ="
-            " 0 AND b.value ->> 0 = 'people' AND b.value ->> 1 = ?"
-        )
-        said = book.db.execute(query, [other.number]).fetchone() if other.first else None
-        if said:
+        if said := deed_about(book, other):
             whose = [book.folder, said[1]]
             if said[0] == "person":
                 whose = [book.path.parent, unique_call(book, other.person or 0)]
@@ -406,6 +415,15 @@ def join_by_number(book: Gradebook) -> None:
             )
         book.change("people", other.number or 0, {"same_as": one.person})
     settle_people(book)
+
+
+def deed_about(book: Gradebook, one: StudentIdentity) -> tuple[str, str] | None:
+    """Return by which deed to whom somebody was said to be another one; None if nobody said so."""
+    query = (
+        "SELECT t.deed, t.name FROM trail t, json_each(t.detail, '$.before') b WHERE t.undone = 0"
+        " AND b.value ->> 0 = 'people' AND b.value ->> 1 = ?"
+    )
+    return book.db.execute(query, [one.number]).fetchone() if one.first else None
 
 
 def refuse_by_number(book: Gradebook, one: int, other: int) -> None:
@@ -513,6 +531,12 @@ class LineFinder:
         for names in self.by_people.values():
             names[:] = [name for name in names if name not in merged]
         self.submitted = book.names()
+        query = (
+            "SELECT name FROM submissions WHERE assignment = ? AND (missing = 0 OR id IN (SELECT"
+            " came_under FROM attempts))"
+        )
+        self.handed_in = {name for (name,) in book.db.execute(query, [book.assignment])}
+        """Lines under which something came, the forgotten ones included."""
         self.claimed: set[str] = set()
         self.renamed: list[str] = []
         query = "SELECT name, team FROM submissions WHERE assignment = ? AND team IS NOT NULL"
@@ -546,6 +570,27 @@ class LineFinder:
             seen.add(other)
             name = other
         return name
+
+    def likely(self, handed: Sequence[Submission]) -> dict[str, int]:
+        """Return whose the submissions without ids are, if their names fit several people: the one
+        on the line that has, or had, the name, else the only one who came under it, but is not on
+        the roster, or was said to be somebody.
+        """
+        strangers = [one for one in self.people.lines.values() if deed_about(self.book, one)]
+        for name in self.handed_in:
+            strangers += [one for one in self.students[name] if one.person not in self.listed]
+        called: dict[str, list[StudentIdentity]] = {}
+        for stranger in strangers:
+            for form in forms_of(stranger.name):
+                called.setdefault(form, []).append(stranger)
+        found = {}
+        for one in handed:
+            line = self._line_called(one.name)
+            those = [*self.students[line]] if line in self.handed_in else []
+            those = those or [who for form in forms_of(one.name) for who in called.get(form, ())]
+            if len(persons(those)) == 1 and not any(student.ids for student in one.students):
+                found[one.name] = those[0].number or 0
+        return found
 
     def teams_known(self, handed: Sequence[Submission]) -> dict[str, str]:
         """Return which submissions are of lines that are teams', or may be: by the number of the
@@ -639,7 +684,8 @@ class LineFinder:
         elif not is_team and len(students) == len(self.students[name]) == 1:
             (new,), (old,) = students, self.students[name]  # it may have been found by its name
             if new.person is None:
-                students = (replace(new, person=old.person, first=old.first),)
+                known = replace(new, person=old.person, first=old.first)
+                students = (self.people.as_known(known),)
             elif turning := turning_into(self.book, old.person, new.person):
                 self.book.change("people", *turning)
         if name != one.name and not name.startswith(f"{one.name}-"):  # another one has that name
@@ -708,7 +754,8 @@ class LineFinder:
         theirs = self.students[named]
         others = persons(theirs) - persons(students)
         of_a_team = len(students) > 1 and len(theirs) > 1  # whose members may have changed
-        if persons(students) and others.intersection(self.listed) and not of_a_team:
+        known = persons(students) or named not in self.handed_in
+        if known and others.intersection(self.listed) and not of_a_team:
             return None
         pairs = [(new, old) for new in students for old in theirs]
         return None if len(pairs) == 1 and contradict(*pairs[0], numbers=True) else named
@@ -833,12 +880,15 @@ def turning_into(
     return one, {"same_as": other}
 
 
-def person_of(book: Gradebook, called: str, *, unlisted: bool = False) -> int:
+def person_of(
+    book: Gradebook, called: str, *, unlisted: bool = False, assignment: int | None = None
+) -> int:
     """Return the person that a name or an id means; raise UsageError unless there is one.
 
-    With ``unlisted``, of several the only one who is not on the roster is meant.
+    With ``unlisted``, of several the only one who is not on the roster is meant; of several such,
+    the only one whose submission has that name, in an ``assignment`` if one is named.
     """
-    person = only_person(book, called, unlisted=unlisted)
+    person = only_person(book, called, unlisted=unlisted, assignment=assignment)
     if person is None:
         raise UsageError(
             f"Nobody in the gradebook is called {called!r}."
@@ -847,7 +897,9 @@ def person_of(book: Gradebook, called: str, *, unlisted: bool = False) -> int:
     return person
 
 
-def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int | None:
+def only_person(
+    book: Gradebook, called: str, *, unlisted: bool = False, assignment: int | None = None
+) -> int | None:
     """Return the person that a name or an id means; None if there is none. Raise UsageError if
     there are several, as ``person_of`` does.
     """
@@ -859,18 +911,28 @@ def only_person(book: Gradebook, called: str, *, unlisted: bool = False) -> int 
     if not found:
         found = {one.person: one for one in students_of(book, called) if one.person is not None}
     strangers = found.keys() - people.listed
+    if unlisted and len(strangers) > 1:
+        strangers &= persons(students_of(book, called, assignment))
     if unlisted and len(strangers) == 1:
         return strangers.pop()
     if len(found) > 1:
         who = "; ".join(described(one) for one in found.values())
-        raise UsageError(f"{called!r} may be several people: {who}. Name one by an id")
+        way = "Name one by an id"
+        for number in book.assignments().values() if unlisted and strangers else ():
+            if strangers & persons(students_of(book, called, number)):
+                folder = book.at(number).folder
+                way += f", or the folder of an assignment: {command('person', folder, called)} WHO"
+                break
+        raise UsageError(f"{called!r} may be several people: {who}. {way}")
     return next(iter(found), None)
 
 
-def students_of(book: Gradebook, name: str) -> list[StudentIdentity]:
-    """Return the students of the submissions that have this name in any assignment."""
-    query = "SELECT students FROM submissions WHERE name = ?"
-    rows = book.db.execute(query, [name]).fetchall()
+def students_of(book: Gradebook, name: str, assignment: int | None = None) -> list[StudentIdentity]:
+    """Return the students of the submissions that have this name, by default in any assignment."""
+    query = (
+        "SELECT students FROM submissions WHERE name = ? AND coalesce(?, assignment) = assignment"
+    )
+    rows = book.db.execute(query, [name, assignment]).fetchall()
     return [one for (students,) in rows for one in students_from_json(students)]
 
 

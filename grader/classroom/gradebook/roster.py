@@ -138,7 +138,9 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
         details = details_of(row, name, ids, f"{path}:{line}", zone)
         students.append((line, StudentIdentity(name, ids, details)))
     columns = {detail for detail, headers in DETAILS.items() if headers & {*fields}}
-    return Roster(tuple(once(students)), tuple(problems), frozenset(columns))
+    listed = tuple(once(students))
+    problems += (f"{path}:{said}" for said in double_rows(listed))
+    return Roster(listed, tuple(problems), frozenset(columns))
 
 
 def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
@@ -153,6 +155,20 @@ def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int,
             details["group"] = "; ".join(dict.fromkeys(groups))
         lines[same] = first, replace(known, details=details)
     yield from lines.values()
+
+
+def double_rows(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[str]:
+    """Yield which rows may be a person's second one: with the name and an id of another row."""
+    first: dict[object, int] = {}
+    for line, one in students:
+        for kind, id in one.ids.items():
+            other = first.setdefault((one.name.casefold(), kind, id.casefold()), line)
+            if other != line:
+                yield (
+                    f"{line}: {one.name} with the {kind} {id} is on line {other}, too, so they are"
+                    " taken as two people. If they are one, remove a row"
+                )
+                break
 
 
 def is_canvas_row(cells: Sequence[str], name: str, *, from_canvas: bool) -> bool:
@@ -184,11 +200,14 @@ class PeopleIndex:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittingStudent:
-    """A student to be found on the roster, with the names that the submission gives."""
+    """A student to be found on the roster, with the names that the submission gives, and the number
+    of the person whose these are, if they fit several.
+    """
 
     submission: str
     student: StudentIdentity
     called: tuple[str, ...]
+    likely: int | None = None
 
     def __str__(self) -> str:
         if self.student.name == self.submission:
@@ -217,18 +236,20 @@ def match(
     handed: Iterable[tuple[str, tuple[StudentIdentity, ...]]],
     team_lines: Mapping[str, TeamLine] = MappingProxyType({}),
     lines_known: Mapping[str, str] = MappingProxyType({}),
+    likely: Mapping[str, int] = MappingProxyType({}),
 ) -> MatchedStudents:
     """Match submissions' students to known people, each on a line; a person may be on several.
 
-    A submission with the name of a group belongs to all members of the group. A student of whom no
-    line is certain is returned as the submission has them. For ``team_lines`` and ``lines_known``
-    see ``find_teams``.
+    A submission with the name of a group belongs to all members of the group. If a name fits
+    several people, it is that of the one whose number is ``likely``. A student of whom no line is
+    certain is returned as the submission has them. For ``team_lines`` and ``lines_known`` see
+    ``find_teams``.
     """
     on_roster = dict(known)
     submissions = dict(handed)
     listed = {line: one for line, one in on_roster.items() if line < UNLISTED}
     teams = find_teams(submissions, listed, team_lines, lines_known)
-    people = [*_not_of_teams(submissions, teams)]
+    people = [*_not_of_teams(submissions, teams, likely)]
     clear = [person for person in people if person.submission not in teams.unclear]
     persons = [person for person in clear if GROUP_NUMBER not in person.student.ids]
     lines, doubts, notes = lines_of(persons, on_roster)
@@ -286,11 +307,14 @@ IN_NO_GROUP = (
 )
 
 
-def _not_of_teams(submissions: Students, teams: Teams) -> Iterator[SubmittingStudent]:
+def _not_of_teams(
+    submissions: Students, teams: Teams, likely: Mapping[str, int]
+) -> Iterator[SubmittingStudent]:
     for name, students in submissions.items():
         for one in students if name not in teams.members else ():
             called = (one.name, name) if len(students) == 1 else (one.name,)
-            yield SubmittingStudent(name, as_group(one) if teams.in_moodle else one, called)
+            student = as_group(one) if teams.in_moodle else one
+            yield SubmittingStudent(name, student, called, likely.get(name))
 
 
 def _on_teams(
@@ -387,6 +411,7 @@ def lines_of(
 ) -> tuple[dict[SubmittingStudent, int], dict[int, list[str]], list[str]]:
     """Return each student's line; for lines that several may be, who may be meant; and notes."""
     lines: dict[SubmittingStudent, int] = {}
+    named: dict[SubmittingStudent, int] = {}  # found by a name that others may have, too
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
     unsure: list[tuple[SubmittingStudent, list[int], str]] = []
@@ -420,12 +445,16 @@ def lines_of(
             found = _once(several_lines, on_roster)
             if len(found) == 1 and (step.several or claims[found[0]] == 1):
                 lines[person] = found[0]
+                if step.says and not step.several:
+                    named[person] = found[0]
                 continue
             if len(found) > 1:
                 among[person] = found
             if step.says and links[person]:
-                unsure.append((person, links[person], UNSURE if found else step.says))
+                those = _once(links[person], on_roster)
+                unsure.append((person, those, UNSURE if found else step.says))
     unsure += still_unsure(lines, on_roster)
+    notes += only_ones_left(named, on_roster)
     for person, those, why in unsure:
         notes.append(f"{person} may be {where_any_is(those, on_roster)}, {why}")
         for line in those:
@@ -450,6 +479,23 @@ def still_unsure(
                 found = index.find(step.handed_in(person))
                 if those := [one for one in found if not contradict(person.student, absent[one])]:
                     yield person, those, step.says
+
+
+def only_ones_left(
+    named: Mapping[SubmittingStudent, int], on_roster: dict[int, StudentIdentity]
+) -> Iterator[str]:
+    """Yield who has a name of several people, of whom all but one had other submissions."""
+    index = PeopleIndex((line, _names(one)) for line, one in on_roster.items())
+    for person, own in named.items():
+        others = [on_roster[line] for line in index.find(_names_called(person)) if line != own]
+        if any(
+            one.person != on_roster[own].person and not contradict(person.student, one)
+            for one in others
+        ):
+            yield (
+                f"{person} is {where_is(own, on_roster)}, because everybody else of this name has"
+                " another submission. If that is wrong: grade rename OUT OLD NEW --merge"
+            )
 
 
 UNLISTED = 1_000_000
@@ -518,6 +564,16 @@ def _names_called(person: SubmittingStudent) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
 
+def _likely_names(person: SubmittingStudent) -> set[Key]:
+    forms = set() if person.likely is None else _names_called(person)
+    return {(str(person.likely), form) for _, form in forms}
+
+
+def _names_of_person(student: StudentIdentity) -> set[Key]:
+    forms = _names(student) | _former_names(student)
+    return {(str(student.number), form) for _, form in forms}
+
+
 Fits = Callable[[StudentIdentity, StudentIdentity, bool], bool]
 
 
@@ -565,6 +621,7 @@ STEPS = (
     ),
     # Folders are often called after a login or a student number.
     Step(_values, _called, fits=_not_another),
+    Step(_names_of_person, _likely_names, several=True, fits=_not_another),
     Step(_names, _names_called, fits=_not_another, says=UNSURE),
     Step(_former_names, _names_called, fits=_not_another),
 )

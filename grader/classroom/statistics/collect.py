@@ -27,6 +27,7 @@ from grader.classroom.gradebook.entry import (
     not_graded,
     total_points,
 )
+from grader.classroom.gradebook.store import known_ids
 from grader.classroom.imports.names import name_list
 from grader.classroom.passed_over import passed_over_files
 from grader.classroom.statistics.item_analysis import (
@@ -106,11 +107,14 @@ UNGRADED = frozenset((State.PROBLEM, State.INVALID, State.FOREIGN))
 
 @dataclass(frozen=True, slots=True)
 class StudentSummary:
-    """A submission's owner: the unique name, the label, whether there is a report to open."""
+    """A submission's owner: the unique name, the label, whether there is a report to open, and ids
+    by which people know them.
+    """
 
     name: str
     label: str
     has_report: bool
+    ids: str = ""
 
 
 @dataclass(slots=True)
@@ -458,7 +462,8 @@ class _Collector:
 
     def add(self, entry: GradebookEntry) -> None:
         room, report = self.room, entry.report
-        person = StudentSummary(entry.name, entry.label, report is not None)
+        ids = ", ".join(known_ids(entry.students))
+        person = StudentSummary(entry.name, entry.label, report is not None, ids)
         seen = _Seen(person)
         states = seen.states
         if entry.late:

@@ -123,6 +123,9 @@ def test_people_of_one_name_can_be_told_apart_wherever_they_are_named() -> None:
     page = "".join(render_class(collect_statistics(entries, [TINY])))
     topic = page[page.index('<ol class="topics">') : page.index("</ol>")]
     assert "minjun1</span>" in topic and "minjun2</span>" in topic
+    entries[0] = replace(tiny("Kim Minjun"), students=(replace(same, ids={"email": "k@x.edu"}),))
+    page = "".join(render_class(collect_statistics(entries, [TINY])))
+    assert "k@x.edu</span>" in page and "Kim Minjun</span>" not in page
 
 
 def test_who_has_no_report_has_no_link() -> None:

@@ -5,6 +5,7 @@ guessed.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -397,3 +398,20 @@ def test_a_number_that_two_have_is_not_said_to_be_another_name() -> None:
     assert len(found.unmatched) == 2
     (note,) = (one for one in found.notes if "on line" in one)
     assert "not certain" in note and "names differ" not in note
+
+
+def test_who_is_the_only_one_left_of_a_name_is_said() -> None:
+    roster = [StudentIdentity("Kim", {"sid": "1"}), StudentIdentity("Kim", {"sid": "2"})]
+    numbered = [replace(one, person=number) for number, one in enumerate(roster, 1)]
+    found = matched(numbered, ("kim", StudentIdentity("kim")), ("2", StudentIdentity("2")))
+    assert [one.ids["sid"] for (one,) in found.students.values()] == ["1", "2"]
+    (note,) = found.notes
+    assert note.startswith(
+        "kim is Kim on line 2 of the roster, because everybody else of this name"
+    )
+
+
+def test_a_second_row_with_the_same_name_and_id_is_said(tmp_path: Path) -> None:
+    text = "name,id,email\nAda,1,a@x\nBen,1,b@x\nada,1,c@x\nAda,2,d@x\n"
+    (problem,) = read_roster(write_roster(tmp_path, text)).problems
+    assert "class.csv:4: ada with the id 1 is on line 2, too" in problem

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.gradebook.entry import total_points
 from grader.classroom.gradebook.marks import MarkChange
 from grader.classroom.gradebook.people import known_people
 from grader.classroom.gradebook.store import Gradebook
@@ -389,3 +390,114 @@ def test_a_number_with_another_name_is_asked_about_in_each_run(term: Term) -> No
         term.grade(place, roster=sheet, zone=ZONE)
         with Gradebook.open(term.out) as book:
             assert "may be this student" in (book.entry("Bob Hill").problem or "")
+
+
+KIMS = "name,id,email\nAda,1,a@x.edu\nKim Minjun,4,k4@x.edu\nKim Minjun,5,k5@x.edu\n"
+ONE_KIM = {"Ada/tiny.py": points(1), "Kim Minjun/tiny.py": points(2)}
+
+
+def marks_by_id(term: Term, week: str) -> dict[str, float | None]:
+    """Return the marks of two of one name, by id; a submission of nobody has its name."""
+    with Gradebook.open(term.out / week) as book:
+        entries = [one for one in book.entries() if not one.missing and one.name != "Ada"]
+        who = [[one.ids.get("id", entry.name) for one in entry.students] for entry in entries]
+        marks = [total_points(entry) for entry in entries]
+    found = {one: mark for (one,), mark in zip(who, marks, strict=True)}
+    assert len(found) == len(entries)
+    return found
+
+
+@pytest.mark.parametrize("said", ["person", "rename"])
+def test_which_of_two_of_one_name_it_is_holds_until_the_undo(
+    term: Term, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the next download of the same folder, with more of the class, and in the next week."""
+    place = term.download("a", ONE_KIM)
+    term.grade(place, roster=term.roster(KIMS), assignment="W1")
+    assert marks_by_id(term, "W1") == {"Kim Minjun": 2.0, "4": None, "5": None}
+    if said == "person":
+        printed = term.run("person", term.out, "Kim Minjun", "4")
+        assert re.search(r"Kim Minjun-4 +none +2 +handed in as Kim Minjun", printed)
+    else:
+        term.run("rename", term.out / "W1", "Kim Minjun", "Kim Minjun-4", "--merge")
+    capsys.readouterr()
+    more = term.download("b", ONE_KIM | {"5/tiny.py": points(8)})
+    for week, handed, marks in (
+        ("W1", place, {"4": 2.0}),
+        ("W1", more, {"4": 2.0, "5": 8.0}),
+        ("W1", place, {"4": 2.0, "5": 8.0}),
+        ("W2", place, {"4": 2.0}),
+    ):
+        term.grade(handed, assignment=week, roster=term.roster(KIMS))
+        assert marks_by_id(term, week) == marks
+        assert not re.search("not certain|not found| changed", "".join(capsys.readouterr()))
+    assert "W1" in term.run("show", term.out, "4")
+    *where, called = (term.out, "4") if said == "person" else (term.out / "W1", "Kim Minjun-4")
+    term.run(said, *where, called, "--undo")
+    for week in ("W1", "W2"):
+        term.grade(place, assignment=week)
+    assert marks_by_id(term, "W1") == {"Kim Minjun": 2.0, "4": None, "5": 8.0}
+    assert marks_by_id(term, "W2") == {"Kim Minjun": 2.0, "4": None, "5": None}
+
+
+def test_who_handed_in_nothing_before_is_not_who_came_under_the_name_of_two(term: Term) -> None:
+    """Although the line of one of them has that name."""
+    term.grade(term.download("a", {"Ada/tiny.py": points(1)}), roster=term.roster(KIMS))
+    for _ in range(2):
+        term.grade(term.download("b", ONE_KIM))
+        marks = {who: mark for who, mark in marks_by_id(term, "").items() if mark is not None}
+        assert marks == {"Kim Minjun-2": 2.0}
+
+
+def test_what_was_one_persons_stays_theirs_in_a_part_of_the_class(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who was found because the other one of the name had a folder of their own."""
+    whole = term.download("a", ONE_KIM | {"5/tiny.py": points(8)})
+    for place, roster in (
+        (whole, KIMS),
+        (term.download("b", ONE_KIM), KIMS),
+        (whole, KIMS),
+        (term.download("b", ONE_KIM), KIMS.replace("Kim Minjun,4", "Minjun Alex Kim,4")),
+    ):
+        capsys.readouterr()
+        term.grade(place, assignment="W1", roster=term.roster(roster))
+        assert marks_by_id(term, "W1") == {"4": 2.0, "5": 8.0}
+    assert not re.search("not certain|not found| changed", "".join(capsys.readouterr()))
+    both = term.download("c", ONE_KIM | {"4/tiny.py": points(7)})
+    for _ in range(2):
+        term.grade(both, assignment="W1")
+        with Gradebook.open(term.out / "W1") as book:
+            kept = {total_points(entry) for entry in book.entries() if "5" in entry.ids}
+        assert kept == {8.0}
+        assert "is in several submissions: Kim Minjun, " in "".join(capsys.readouterr())
+
+
+def test_what_one_of_two_gave_to_the_other_stays_theirs(term: Term) -> None:
+    whole = term.download("a", ONE_KIM | {"5/tiny.py": points(8)})
+    term.grade(whole, assignment="W1", roster=term.roster(KIMS))
+    term.run("rename", term.out / "W1", "4", "5", "--merge")
+    for place in (whole, term.download("b", ONE_KIM), whole):
+        assert marks_by_id(term, "W1") == {"5": 2.0}
+        term.grade(place, assignment="W1")
+    term.run("rename", term.out / "W1", "5", "--undo")
+    assert marks_by_id(term, "W1") == {"4": 2.0, "5": 8.0}
+
+
+def test_of_several_strangers_of_one_name_each_can_be_named(term: Term) -> None:
+    """By the submission, and by the folder of the assignment, as the refusal says."""
+    two = ONE_KIM | {"minjun kim/tiny.py": points(3)}
+    for week, files in (("W1", two), ("W2", ONE_KIM)):
+        term.grade(term.download(week, files), assignment=week, roster=term.roster(KIMS))
+    with pytest.raises(UsageError, match=r"an id, or the folder of an assignment: grade person"):
+        term.run("person", term.out, "Kim Minjun", "4")
+    for week, called, who in (
+        ("W2", "Kim Minjun", "5"),
+        ("W1", "Kim Minjun", "4"),
+        ("W1", "minjun kim", "5"),
+    ):
+        term.run("person", term.out / week, called, who)
+    for week, files, marks in (("W1", two, {"4": 2.0, "5": 3.0}), ("W2", ONE_KIM, {"5": 2.0})):
+        assert {k: v for k, v in marks_by_id(term, week).items() if v is not None} == marks
+        term.grade(term.download(week, files), assignment=week)
+        assert marks_by_id(term, week) == marks
