@@ -119,14 +119,14 @@ def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term)
 def test_before_the_first_export_changes_are_those_since_the_first_grading(term: Term) -> None:
     handed = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)}
     term.grade(term.download("a", handed))
-    nothing = "never exported, and no mark changed since it was first graded"
+    nothing = "never exported, and every mark is as first graded"
     assert nothing in term.run("changes", term.out)
     term.grade(term.download("b", handed | {"Ada/tiny.py": points(9)}, MONDAY + DAY))
     said = term.run("changes", term.out)
     assert "Ada         8    9" in said
     assert nothing not in said
     term.run("export", term.out, "--to", "csv")
-    assert "no mark changed since the last export" in term.run("changes", term.out)
+    assert "every mark is as at the last export" in term.run("changes", term.out)
 
 
 def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(term: Term) -> None:
