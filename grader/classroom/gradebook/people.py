@@ -21,6 +21,7 @@ from grader.classroom.gradebook.identity import (
     OF_ONE_ASSIGNMENT,
     called_alike,
     contradict,
+    is_nameless,
 )
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
@@ -181,16 +182,21 @@ def known_people(book: Gradebook) -> KnownPeople:
                 own_ids.setdefault(one.number or 0, {}).update(one.ids)
                 if NUMBER in one.ids and len(students) == 1:
                     came_as.setdefault(one.number or 0, []).append(name)
-    rows = book.rows(
-        "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
-        " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
-        " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
-        newest,
-    )
-    same = turned_out(book)
-    for row in list(rows):
+    rows = [
+        *book.rows(
+            "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
+            " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
+            " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
+            newest,
+        )
+    ]
+    same, own = turned_out(book), {row["id"]: row for row in rows}
+    for row in rows:
         person = same.get(row["id"], row["id"])
         ids, details = json.loads(row["ids"]), json.loads(row["details"])
+        if is_nameless(StudentIdentity(row["name"], json.loads(row["listed_ids"] or "{}"))):
+            row["name"], ids = own[person]["name"], json.loads(own[person]["ids"]) | ids
+            details = json.loads(own[person]["details"]) | details
         if row["line"] is not None:
             known.listed.add(person)
             if newest == book.assignment:

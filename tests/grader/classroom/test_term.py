@@ -1031,7 +1031,7 @@ def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term:
         "20.0",
     ]
     for line, said in (
-        ('"Cy" = ["Week 1"]', "nobody in the term is called 'Cy'"),
+        ('"Cy" = ["Week 1"]', "Nobody in the gradebook is called 'Cy'"),
         ('"Ben" = ["Week 3"]', "there is no assignment 'Week 3'"),
         ('"Ben" = "Week 1"', "write a list of assignments"),
     ):
@@ -1044,6 +1044,10 @@ def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term:
     (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 9" = 80\n')
     with pytest.raises(UsageError, match=r"term\.toml:3: there is no assignment 'Week 9'"):
         term.run("export", term.out, "--to", "csv")
+    term.run("forget", term.out, "Week 1")
+    weights = '[weights]\n"Week 1" = 20\n"Week 2" = 80\n[excused]\nBen = ["Week 1"]\n'
+    (term.out / "term.toml").write_text(weights)
+    assert [row["total"] for row in table().values()][:2] == ["32.0", "0.0"]
 
 
 # ------------------------------------------------------------------------------- any order of deeds

@@ -98,6 +98,42 @@ def test_who_moves_to_another_team_leaves_the_line_of_the_first(
     assert "José Fischer 6 10 now in Alpha" in said(capsys)
 
 
+@pytest.mark.parametrize(
+    ("second", "cause"),
+    [
+        ({"Gamma/tiny.py": points(6)}, "now in Gamma"),
+        ({"Gamma/tiny (1).py": points(6)}, "now in Gamma"),
+        ({"zz7/tiny.py": points(6)}, "has several submissions"),
+    ],
+)
+def test_who_has_several_marks_has_none_in_the_table_of_the_term(
+    term: Term, second: dict[str, str], cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in exports, and as the table of changes says."""
+    sheet = term.roster("name,sid,group\nLena Fischer,1,Alpha; Gamma\nBen,2,Alpha\n")
+    first = {"Alpha/tiny.py": points(10)}
+    term.grade(term.download("a", first), assignment="Lab", roster=sheet)
+
+    def exported(row: str) -> str:
+        said = term.run("export", term.out, "--to", "csv")
+        assert row in (term.out / "term.csv").read_text().splitlines()
+        return said
+
+    exported("Lena Fischer,1,,10.0,0,0,100.0,100.0")
+    term.grade(term.download("b", first | second, MONDAY + DAY), assignment="Lab")
+    if "zz7/tiny.py" in second:
+        assert "Lena Fischer 10 none" not in said(capsys)
+        exported("Lena Fischer,1,,10.0,0,0,100.0,100.0")
+        print(term.run("person", term.out, "zz7", "Lena Fischer"))
+    assert f"Lena Fischer 10 none {cause}" in said(capsys)
+    note = "Lena Fischer: has several submissions in Lab, with different marks, so the table has"
+    printed = exported("Lena Fischer,1,,,0,1,,100.0")
+    assert note in printed or "Gamma/tiny (1).py" in second
+    if "zz7/tiny.py" in second:
+        undone = term.run("person", term.out, "Lena Fischer", "--undo")
+        assert "Lena Fischer none 10 has one submission" in " ".join(undone.split())
+
+
 def test_a_group_that_is_renamed_while_somebody_moves_stays_the_team(term: Term) -> None:
     place = moodle(term, "b", "Birch 77001 8", "Fjord 77002 9")
     groups = dict.fromkeys(("Kim", "Emma", "Aisha", "Oliver"), "Birch") | {"Mai": "Fjord"}
