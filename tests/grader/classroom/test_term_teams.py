@@ -98,6 +98,40 @@ def test_who_moves_to_another_team_leaves_the_line_of_the_first(
     assert "José Fischer 6 10 now in Alpha" in said(capsys)
 
 
+def test_who_is_in_a_team_has_its_mark_whatever_they_hand_in_alone(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the team is in another download; their own counts if they are in no team."""
+    teams = {"Alpha/tiny.py": points(10), "Gamma/tiny.py": points(6)}
+    own = {"Lena Fischer/tiny.py": points(2.5)}
+    both, alone = term.download("both", teams | own), term.download("alone", own, MONDAY + DAY)
+    first = {"Lena": "Alpha", "José": "Alpha", "Ben": "Gamma"}
+    term.grade(both, assignment="Lab", roster=worksheet(term, **first))
+    term.out /= "Lab"
+
+    def note(team: str) -> str:
+        return f"ignored: Lena Fischer: Lena Fischer is in {team}, whose mark counts"
+
+    assert rows(term) == ALPHA and note("Alpha") in said(capsys)
+    term.grade(alone)
+    assert rows(term) == ALPHA and note("Alpha") in said(capsys)
+    assert "Lab · Alpha: 10 of 10" in term.run("show", term.out, "Lena")
+    table = term.run("export", term.out.parent, "--to", "csv")
+    assert "look at this" not in table and '"Lena Fischer"' not in table
+    term.grade(both, roster=worksheet(term, **first | {"Lena": "Gamma"}))
+    printed = said(capsys)
+    assert "Lena Fischer 10 6 now in Gamma" in printed and note("Gamma") in printed
+    term.grade(both, roster=worksheet(term, **first | {"Lena": ""}))
+    assert rows(term)["Lena Fischer"] == ("Lena", 2.5)
+    assert "Lena Fischer 6 2.5 no longer in Gamma" in said(capsys)
+    term.grade(alone, roster=worksheet(term, **first))
+    assert rows(term) == ALPHA
+    assert "Lena Fischer 2.5 10 now in Alpha" in said(capsys)
+    term.run("forget", term.out, "Alpha")
+    term.grade(alone)
+    assert rows(term)["Lena Fischer"] == ("Lena", 2.5)
+
+
 @pytest.mark.parametrize(
     ("second", "cause"),
     [
