@@ -14,15 +14,16 @@ who was excused from what, by name or by an id:
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.exports.common import ExportNote
 from grader.classroom.exports.tables import TermAssignment, TermPerson
 from grader.classroom.gradebook.entry import total_points
-from grader.classroom.gradebook.identity import SHIFTING
-from grader.classroom.gradebook.people import known_people, turned_out
+from grader.classroom.gradebook.identity import SHIFTING, is_nameless
+from grader.classroom.gradebook.people import known_people, person_of, turned_out
 from grader.classroom.gradebook.store import Gradebook
 from grader.core.errors import UsageError
 
@@ -31,18 +32,21 @@ TERM_FILE = "term.toml"
 
 @dataclass(frozen=True, slots=True)
 class TermFile:
-    """What ``term.toml`` says, with the place of each line for messages."""
+    """What ``term.toml`` says, with the place of each line for messages; it may name assignments
+    that are forgotten.
+    """
 
     path: Path
     text: str = ""
     said: dict[str, Any] = field(default_factory=dict)
+    forgotten: Collection[str] = ()
 
     @classmethod
     def of(cls, book: Gradebook) -> TermFile:
         path = book.path.with_name(TERM_FILE)
         try:
             text = path.read_text("utf-8")
-            return cls(path, text, tomllib.loads(text))
+            return cls(path, text, tomllib.loads(text), book.assignments(forgotten=True))
         except FileNotFoundError:
             return cls(path)
         except tomllib.TOMLDecodeError as error:
@@ -62,7 +66,7 @@ class TermFile:
         return f"{self.path}:{next((number for number, line in lines if name in line), 1)}"
 
     def refuse_unknown(self, name: str, assignments: Sequence[str], key: str) -> None:
-        if name not in assignments:
+        if name not in {*assignments, *self.forgotten}:
             there = ", ".join(assignments)
             raise UsageError(f"{self.at(key)}: there is no assignment {name!r}. There are: {there}")
 
@@ -91,37 +95,36 @@ def weights_in(file: TermFile, wanted: Sequence[str]) -> dict[str, float]:
     return {name: float(weights[name]) for name in wanted}
 
 
-def with_excused(
-    people: Sequence[TermPerson], file: TermFile, assignments: Sequence[str]
-) -> list[TermPerson]:
-    """Return people with what they were excused from; raise UsageError that names the line."""
-    by_call: dict[str, list[TermPerson]] = {}
-    for one in people:
-        for call in {one.name, *one.ids.values()}:
-            by_call.setdefault(call.strip().casefold(), []).append(one)
-    excused: dict[int, frozenset[str]] = {}
+def excused_in(book: Gradebook) -> dict[object, set[str]]:
+    """Return what ``term.toml`` excuses people from, who are called there as for ``grade show``;
+    raise UsageError that names the line.
+    """
+    file, excused = TermFile.of(book), dict[object, set[str]]()
     for call, names in (file.table("excused") or {}).items():
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise UsageError(f'{file.at(call)}: write a list of assignments: {call!r} = ["Week 1"]')
         for name in names:
-            file.refuse_unknown(name, assignments, call)
-        found = by_call.get(call.strip().casefold(), [])
-        if len(found) != 1:
-            who = "several people are called" if found else "nobody in the term is called"
-            raise UsageError(f"{file.at(call)}: {who} {call!r}. Write an id, or the name")
-        excused[id(found[0])] = excused.get(id(found[0]), frozenset()) | {*names}
-    return [replace(one, excused=excused.get(id(one), frozenset())) for one in people]
+            file.refuse_unknown(name, list(book.assignments()), call)
+        try:
+            excused.setdefault(person_of(book, call), set()).update(names)
+        except UsageError as error:
+            raise UsageError(f"{file.at(call)}: {error}") from None
+    return excused
 
 
-def term_people(book: Gradebook) -> list[TermPerson]:
-    """Return everybody in a term, by name, with the marks; no test accounts. Raise UsageError if
-    ``term.toml`` excuses somebody who is not there.
+def term_people(book: Gradebook) -> tuple[list[TermPerson], list[ExportNote]]:
+    """Return everybody in a term, by name, with the marks, but no test accounts; and notes on marks
+    that are not there. Raise UsageError if ``term.toml`` excuses somebody who is not known.
+
+    A submission whose download hides the name may be that of anybody who has none there.
     """
-    same = turned_out(book)
+    same, excused = turned_out(book), excused_in(book)
     known = {one.person: one for one in reversed(known_people(book).lines.values())}
     marks: dict[object, dict[str, float]] = {}
     pending: dict[object, set[str]] = {}
     people: dict[object, TermPerson] = {}
+    nameless, hidden = set[object](), set[str]()
+    notes: list[ExportNote] = []
     for name, number in book.assignments().items():
         for entry in book.at(number).entries():
             mark = total_points(entry)
@@ -132,10 +135,25 @@ def term_people(book: Gradebook) -> list[TermPerson]:
                 mine = marks.setdefault(who, {})
                 open_ones = pending.setdefault(who, set())
                 ids = {kind: id for kind, id in one.ids.items() if kind not in SHIFTING}
-                people[who] = TermPerson(one.name, ids, section, mine, open_ones)
-                if mark is not None:
-                    mine[name] = mark
-                elif not entry.missing:
+                from_all = excused.get(who, ())
+                people[who] = TermPerson(one.name, ids, section, mine, open_ones, from_all)
+                if is_nameless(replace(student, name=one.name)):
+                    nameless.add(who)
+                    hidden.add(name)
+                    notes.append(ExportNote(HIDDEN.format(name), one.name, important=True))
+                if mark is None and not entry.missing:
                     open_ones.add(name)
-    found = sorted(people.values(), key=lambda one: one.name)
-    return with_excused(found, TermFile.of(book), list(book.assignments()))
+                elif mark is not None and mine.setdefault(name, mark) != mark:
+                    open_ones.add(name)
+                    notes.append(ExportNote(SEVERAL.format(name), one.name, important=True))
+    for person, mine in marks.items():
+        lacking = {*book.assignments()} if person in nameless else hidden
+        pending[person] |= lacking - mine.keys()
+    return sorted(people.values(), key=lambda one: one.name), notes
+
+
+HIDDEN = (
+    "hidden in {}, so the mark is nobody's yet, and who has none there has no total. Say who it is:"
+    " grade again with Moodle's worksheet that has the names, or grade person"
+)
+SEVERAL = "has several submissions in {}, with different marks, so the table has none"

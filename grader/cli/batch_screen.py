@@ -210,18 +210,18 @@ class Summary:
                 f"taken as in time, because no time is known: {untimed}."
                 " Give --roster a list with times that was downloaded together with this"
             )
-        self.show_people(tally)
+        self.show_people(tally, handed)
         if topics:
             self.line("what to reteach:")
             for topic in topics:
                 self.line(f"  {topic.people.count:>4}  {topic.lesson.id}: {topic.title}")
         self.show_rest(tally, plan, handed)
 
-    def show_people(self, tally: BatchResult) -> None:
+    def show_people(self, tally: BatchResult, handed: set[str]) -> None:
         """Print how many were graded, whom to look at, and the mean."""
         scores, most = [], 0.0
         problems, missing, unloaded, flagged, passed_over = [], [], [], [], []
-        unmarked = []
+        unmarked, counted_too = [], 0
         for entry in self.book.entries():
             if entry.is_test:
                 continue
@@ -232,7 +232,9 @@ class Summary:
             if entry.problem or entry.grader_faults:
                 problems.append(problem_of(entry))
             missing += [called(entry)] * entry.missing
-            unmarked += [called(entry)] * any(not_graded(entry))
+            if any(not_graded(entry)):
+                unmarked.append(called(entry))
+                counted_too += entry.name in handed
             unloaded += [called(entry)] * any(
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
@@ -243,6 +245,7 @@ class Summary:
                 files = passed_over_files(report)
                 passed_over += [f"{path} {reason}" for path, reason in files]
         done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
+        done += f" ({counted_too} of these without a mark)" * bool(counted_too)
         self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
         self.people("no mark, because of a file that was not graded", unmarked)
         listing(self.console, "not graded", problems)

@@ -124,7 +124,7 @@ def write_term(out: Path, target: Path | None, section: str | None = None) -> Pa
     """Write the table of a term, by default beside the gradebook; return its path."""
     target = target or out / "term.csv"
     with Gradebook.open(out, any_of=True) as book:
-        people = term_people(book)
+        people, notes = term_people(book)
         if section is not None:
             refuse_unknown_section(section, {one.section for one in people} - {""})
             people = [one for one in people if one.section == section]
@@ -133,6 +133,7 @@ def write_term(out: Path, target: Path | None, section: str | None = None) -> Pa
                 file.write(line)
         for number in book.assignments().values() if section is None else ():
             note_export(book.at(number), "csv")
+    print_notes(notes)
     return target
 
 

@@ -262,9 +262,9 @@ def changes(out: Path, since: str | None, form: str) -> None:
                 show_changes(console, changed)
             elif name in never:
                 what = f"{name}: " if name else ""
-                say(f"{what}never exported, and no mark changed since it was first graded")
+                say(f"{what}never exported, and every mark is as first graded")
         if not any(changed for _, changed, _ in found) and len(never) < len(found):
-            say("no mark changed" if since else "no mark changed since the last export")
+            say(f"every mark is as {'it was then' if since else 'at the last export'}")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
     header = ["assignment", "submission", "students"]

@@ -105,7 +105,8 @@ class TermAssignment:
 class TermPerson:
     """A person and their marks by assignment, on each assignment's own scale.
 
-    What is ``not_graded`` was handed in, and has no verdict. Nothing was handed in for the others.
+    What is ``not_graded`` was handed in, or may have been, and has no mark. Nothing was handed in
+    for the others.
     Those of which the person is ``excused`` do not count.
     """
 

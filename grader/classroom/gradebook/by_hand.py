@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
+from grader.classroom.gradebook.identity import is_nameless
 from grader.classroom.gradebook.people import (
     entries_of,
     is_of_team,
@@ -270,7 +271,8 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
     known = known_people(book)
     if one in known.listed and other in known.listed:
         raise UsageError("Both are on the roster, so they are two people. Mend the roster")
-    if one in known.listed:
+    nameless = {who for who, line in known.own_lines.items() if is_nameless(known.lines[line])}
+    if other in nameless or (one in known.listed and one not in nameless):
         one, other = other, one
     refuse_by_number(book, one, other)
     with transaction(book.db):

@@ -73,6 +73,12 @@ def is_hidden(student: StudentIdentity, number: str) -> bool:
     return bool(number) and letters(student.name).endswith(number)
 
 
+def is_nameless(student: StudentIdentity) -> bool:
+    """Return whether a download hid whose name this is: in Moodle, or in Canvas."""
+    ids = (student.ids.get(kind, "") for kind in (NUMBER, "canvas_anonymous_id"))
+    return any(is_hidden(student, letters(id)) for id in ids)
+
+
 def contradict(student: StudentIdentity, other: StudentIdentity, *, numbers: bool = False) -> bool:
     """Return whether both have an id of the same kind with different values, so that they are two
     people, even of one name. ``numbers``: Moodle's are those of the same assignment.

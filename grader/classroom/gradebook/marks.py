@@ -121,7 +121,7 @@ def keep_places(book: Gradebook, mark: int) -> None:
     """Keep on which lines everybody is, if these are others than before; ``mark`` is the newest
     mark before this command.
 
-    A first mark of a line is nobody's change. Neither is a second submission by one person.
+    A first mark of a line is nobody's change.
     """
     same = turned_out(book)
     query = "SELECT id, name, students, team FROM submissions WHERE assignment = ? AND missing < 3"
@@ -147,12 +147,16 @@ def keep_places(book: Gradebook, mark: int) -> None:
 
 
 def cause_of_place(book: Gradebook, old: Sequence[int] | None, new: Sequence[int]) -> str:
-    """Return why somebody is on other lines, if that is because of a team."""
+    """Return why somebody is on other lines, if that is because of a team, or of several lines."""
     before = old or ()
     if came := teams_among(book, [line for line in new if line not in before]):
         return f"now in {name_list(came)}"
-    left = teams_among(book, [line for line in before if line not in new])
-    return f"no longer in {name_list(left)}" if left else ""
+    if left := teams_among(book, [line for line in before if line not in new]):
+        return f"no longer in {name_list(left)}"
+    several = len(new) > 1
+    if before and new and several != (len(before) > 1):
+        return "has several submissions" if several else "has one submission"
+    return ""
 
 
 def teams_among(book: Gradebook, lines: Iterable[int]) -> list[str]:
@@ -167,9 +171,12 @@ def teams_among(book: Gradebook, lines: Iterable[int]) -> list[str]:
 
 
 def mark_on(book: Gradebook, lines: Sequence[int], newest: int) -> float | None:
-    """Return the mark of who is on these lines, as of the newest mark then; None if they differ."""
+    """Return the mark of who is on these lines, as of the newest mark then; None if they differ,
+    as in the table of the term.
+    """
     query = "SELECT mark FROM marks WHERE submission = ? AND id <= ? ORDER BY id DESC LIMIT 1"
-    marks = {book.value(query, line, newest) for line in lines} - {None}
+    rows = [book.row(query, line, newest) for line in lines]
+    marks = {row["mark"] for row in rows if row}
     return marks.pop() if len(marks) == 1 else None
 
 

@@ -14,13 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.classroom.gradebook.entry import students_as_json, students_from_json
+from grader.classroom.gradebook.entry import students_as_json, students_from_json, students_label
 from grader.classroom.gradebook.identity import (
     GROUP_NUMBER,
     NUMBER,
     OF_ONE_ASSIGNMENT,
     called_alike,
     contradict,
+    is_nameless,
 )
 from grader.classroom.gradebook.roster import UNLISTED, Roster, SubmittingStudent, lines_of, match
 from grader.classroom.gradebook.store import LONG_AGO, WAYS_TO_CALL, Gradebook, is_called
@@ -76,6 +77,8 @@ def enrol(
             matched.teams,
             {*matched.elsewhere},
         )
+        doubles = beside_teams(book, handed, finder.placed_teams, matched.elsewhere)
+        handed = [one for one in handed if one.name not in doubles]
         if guessed and roster is not None and not book.names():
             refuse_strangers(people, handed, roster)
         changed = {*refresh(book, people, handed, finder.placed_teams, matched.elsewhere)}
@@ -109,7 +112,9 @@ def enrol(
             f" {command('forget', book.folder, forgotten[0], '--undo')}"
         )
     kept = sorted((one for one in handed if one.name not in forgotten), key=lambda one: one.name)
-    return Enrolled(replace(found, handed=tuple(kept)), tuple(notes), frozenset(changed))
+    passed_over = (*found.passed_over, *doubles.values())
+    found = replace(found, handed=tuple(kept), passed_over=passed_over)
+    return Enrolled(found, tuple(notes), frozenset(changed))
 
 
 def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: Roster) -> None:
@@ -195,16 +200,21 @@ def known_people(book: Gradebook) -> KnownPeople:
                 own_ids.setdefault(one.number or 0, {}).update(one.ids)
                 if NUMBER in one.ids and len(students) == 1:
                     came_as.setdefault(one.number or 0, []).append(name)
-    rows = book.rows(
-        "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
-        " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
-        " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
-        newest,
-    )
-    same = turned_out(book)
-    for row in list(rows):
+    rows = [
+        *book.rows(
+            "SELECT p.id, p.name, p.ids, p.details, p.same_as, l.line, l.ids AS listed_ids,"
+            " l.details AS listed FROM people p LEFT JOIN listed l ON l.person = p.id AND"
+            " l.assignment = ? ORDER BY l.line IS NULL, l.line, p.id",
+            newest,
+        )
+    ]
+    same, own = turned_out(book), {row["id"]: row for row in rows}
+    for row in rows:
         person = same.get(row["id"], row["id"])
         ids, details = json.loads(row["ids"]), json.loads(row["details"])
+        if is_nameless(StudentIdentity(row["name"], json.loads(row["listed_ids"] or "{}"))):
+            row["name"], ids = own[person]["name"], json.loads(own[person]["ids"]) | ids
+            details = json.loads(own[person]["details"]) | details
         if row["line"] is not None:
             known.listed.add(person)
             if newest == book.assignment:
@@ -253,6 +263,43 @@ TEAMS_FILES = (
     " t.submission WHERE a.submission = ? AND s.id != a.submission AND s.team IS NOT NULL"
 )
 """Whether the files of a submission are those of a team."""
+
+
+def beside_teams(
+    book: Gradebook,
+    handed: Sequence[Submission],
+    teams: Collection[str],
+    elsewhere: Mapping[str, tuple[StudentIdentity, ...]],
+) -> dict[str, tuple[str, str]]:
+    """Return what only members of teams that handed in have handed in without these, by name: what
+    it came as, and why it is not graded. Nobody has two marks, and a forgotten team has none.
+
+    ``teams`` are lines of teams in this download, ``elsewhere`` has the members of others.
+    """
+    query = (
+        "SELECT DISTINCT s.name FROM submissions s JOIN attempts t ON t.submission = s.id WHERE"
+        " s.assignment = ? AND t.void = 0"
+    )
+    graded = {name for (name,) in book.db.execute(query, [book.assignment])}
+    members = {name: those for name, those in elsewhere.items() if name in graded}
+    members |= {one.name: one.students for one in handed if one.name in teams}
+    team_of = {
+        one.person: name
+        for name, those in members.items()
+        if not book.is_forgotten(name)
+        for one in those
+    }
+    doubles = {}
+    for one in handed:
+        those = [team_of.get(who.person) for who in one.students]
+        if one.name not in teams and those and all(those):
+            who = students_label(one.students, one.name)
+            why = (
+                f"{who} is in {those[0]}, whose mark counts, so this is not graded. If it should"
+                " count, take the group off the roster"
+            )
+            doubles[one.name] = (one.came_as or one.name, why)
+    return doubles
 
 
 def refresh(

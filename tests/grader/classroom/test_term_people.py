@@ -120,14 +120,14 @@ def test_a_submission_is_shown_by_its_name_among_several_assignments(term: Term)
 def test_before_the_first_export_changes_are_those_since_the_first_grading(term: Term) -> None:
     handed = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(8)}
     term.grade(term.download("a", handed))
-    nothing = "never exported, and no mark changed since it was first graded"
+    nothing = "never exported, and every mark is as first graded"
     assert nothing in term.run("changes", term.out)
     term.grade(term.download("b", handed | {"Ada/tiny.py": points(9)}, MONDAY + DAY))
     said = term.run("changes", term.out)
     assert "Ada         8    9" in said
     assert nothing not in said
     term.run("export", term.out, "--to", "csv")
-    assert "no mark changed since the last export" in term.run("changes", term.out)
+    assert "every mark is as at the last export" in term.run("changes", term.out)
 
 
 def test_pages_for_moodle_are_not_said_to_be_of_groups_if_the_roster_says_whose(term: Term) -> None:
@@ -309,6 +309,77 @@ def test_who_came_by_a_number_is_who_the_roster_says_later(
         assert marks == known | {"Ben Ito": ("", "3.0")}
         term.grade(unnamed, roster=term.roster(hidden), assignment="W2")
     assert "may be" not in printed and (again == "named without" or "nothing:" not in printed)
+
+
+@pytest.mark.parametrize("system", ["moodle", "canvas"])
+def test_while_names_are_hidden_nobody_is_said_to_have_handed_in_nothing(
+    term: Term, system: str
+) -> None:
+    """In the table of the term, which has a total again when all are known."""
+    roster = term.roster("name,sid,section\nAda Lee,1,A\nBen Ito,2,A\n")
+    week1 = {"Ada Lee/tiny.py": points(10), "Ben Ito/tiny.py": points(5)}
+    term.grade(term.download("w1", week1), assignment="W1", roster=roster)
+    hidden, sheet = "anon_7x", None
+    files = {"anon_7x_500_tiny.py": points(8)}
+    if system == "moodle":
+        hidden = "Participant 501"
+        files = folder(hidden, 501, 8)
+        sheet = term.roster(f"{BLIND}{hidden},Submitted for grading,-\n")
+    place = term.download("w2", files)
+    term.grade(place, assignment="W2", roster=sheet)
+    note = f"look at this: {hidden}: hidden in W2, so the mark is nobody's yet"
+    assert note in term.run("export", term.out, "--to", "csv")
+    keys = ("W1", "W2", "missing", "not graded", "total")
+    assert {name: [row[key] for key in keys] for name, row in table(term).items()} == {
+        "Ada Lee": ["10.0", "", "0", "1", ""],
+        "Ben Ito": ["5.0", "", "0", "1", ""],
+        hidden: ["", "8.0", "0", "1", ""],
+    }
+    linked = {
+        "Ada Lee": ["10.0", "8.0", "0", "0", "90.0"],
+        "Ben Ito": ["5.0", "", "1", "0", "25.0"],
+    }
+    for said in ([hidden, "Ada Lee"], ["Ada Lee", "--undo"], ["Ada Lee", hidden]):
+        term.run("person", term.out, *said)
+        for again in (None, sheet):
+            is_linked = "look at" not in term.run("export", term.out, "--to", "csv")
+            assert is_linked is ("--undo" not in said)
+            marks = {name: [row[key] for key in keys] for name, row in table(term).items()}
+            assert marks == linked or not is_linked
+            who = {(row["sid"], row["section"]) for row in table(term).values()}
+            assert who == {("1", "A"), ("2", "A")} or not is_linked
+            term.grade(place, assignment="W2", roster=again)
+
+
+@pytest.mark.parametrize(
+    ("called", "said"),
+    [
+        ("Mia Chen", ""),
+        ("mia sand", ""),
+        ("Mia", ""),
+        ("3", ""),
+        ("Kim Jiwoo", "'Kim Jiwoo' may be several people: Kim, Jiwoo .sid 1.; .* by an id"),
+        ("Cy", "Nobody in the gradebook is called 'Cy'"),
+    ],
+)
+def test_who_is_excused_is_called_as_for_show(term: Term, called: str, said: str) -> None:
+    """By a name on an earlier roster, too, and in each spelling."""
+    for week, mia in enumerate(("Sand, Mia", "Chen, Mia"), 1):
+        roster = f'name,sid\n"Kim, Jiwoo",1\n"Kim, Jiwoo",2\n"{mia}",3\n'
+        handed = {f"{number}/tiny.py": points(number) for number in (1, 2)}
+        place = term.download(f"w{week}", handed)
+        term.grade(place, assignment=f"W{week}", roster=term.roster(roster))
+    (term.out / "term.toml").write_text(f'[excused]\n"{called}" = ["W1"]\n')
+    if said:
+        for words in (("show", term.out, called), ("export", term.out, "--to", "csv")):
+            with pytest.raises(UsageError, match=said) as refused:
+                term.run(*words)
+        assert "term.toml:2: " in str(refused.value)
+    else:
+        assert "W2" in term.run("show", term.out, called)
+        term.run("export", term.out, "--to", "csv")
+        shown = (term.out / "term.csv").read_text("utf-8-sig").splitlines()
+        assert '"Chen, Mia",3,,excused,,1,0,0.0,50.0' in shown
 
 
 @pytest.mark.parametrize("crossed", [False, True])

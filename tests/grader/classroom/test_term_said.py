@@ -151,7 +151,9 @@ def test_a_run_says_whose_mark_is_open_and_who_was_not_graded_again(
     paths = {"Ada/tiny.py": points(8), "Ben/tiny.py": points(9)}
     whole = term.download("a", {**paths, "Cy/tiny (1).py": points(1)})
     term.grade(whole, zone="Asia/Seoul")
-    assert "no mark, because of a file that was not graded: Cy\n" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "3 graded, 0 unchanged since the last run (1 of these without a mark), 0 not" in out
+    assert "no mark, because of a file that was not graded: Cy\n" in out
     term.run("adjust", term.out, "Ada", "--points", 1, "--reason", "oral")
     with Gradebook.open(term.out) as book:
         made = moment(book.entry("Ada").adjustments[0].made_at)
@@ -159,7 +161,9 @@ def test_a_run_says_whose_mark_is_open_and_who_was_not_graded_again(
         "adjust", term.out, "Ada"
     )
     term.grade(term.download("b", {"Ben/tiny.py": points(9)}), regrade=True)
-    assert "not in this download, so not graded again: Ada, Cy\n" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "1 graded, 0 unchanged since the last run, 0 not" in out
+    assert "not in this download, so not graded again: Ada, Cy\n" in out
 
 
 def test_a_first_mark_after_an_export_and_two_late_rules_have_one_reason_each(term: Term) -> None:

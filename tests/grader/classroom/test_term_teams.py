@@ -112,6 +112,76 @@ def test_who_moves_to_another_team_leaves_the_line_of_the_first(
     assert "José Fischer 6 10 now in Alpha" in said(capsys)
 
 
+def test_who_is_in_a_team_has_its_mark_whatever_they_hand_in_alone(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the team is in another download; their own counts if they are in no team."""
+    teams = {"Alpha/tiny.py": points(10), "Gamma/tiny.py": points(6)}
+    own = {"Lena Fischer/tiny.py": points(2.5)}
+    both, alone = term.download("both", teams | own), term.download("alone", own, MONDAY + DAY)
+    first = {"Lena": "Alpha", "José": "Alpha", "Ben": "Gamma"}
+    term.grade(both, assignment="Lab", roster=worksheet(term, **first))
+    term.out /= "Lab"
+
+    def note(team: str) -> str:
+        return f"ignored: Lena Fischer: Lena Fischer is in {team}, whose mark counts"
+
+    assert rows(term) == ALPHA and note("Alpha") in said(capsys)
+    term.grade(alone)
+    assert rows(term) == ALPHA and note("Alpha") in said(capsys)
+    assert "Lab · Alpha: 10 of 10" in term.run("show", term.out, "Lena")
+    table = term.run("export", term.out.parent, "--to", "csv")
+    assert "look at this" not in table and '"Lena Fischer"' not in table
+    term.grade(both, roster=worksheet(term, **first | {"Lena": "Gamma"}))
+    printed = said(capsys)
+    assert "Lena Fischer 10 6 now in Gamma" in printed and note("Gamma") in printed
+    term.grade(both, roster=worksheet(term, **first | {"Lena": ""}))
+    assert rows(term)["Lena Fischer"] == ("Lena", 2.5)
+    assert "Lena Fischer 6 2.5 no longer in Gamma" in said(capsys)
+    term.grade(alone, roster=worksheet(term, **first))
+    assert rows(term) == ALPHA
+    assert "Lena Fischer 2.5 10 now in Alpha" in said(capsys)
+    term.run("forget", term.out, "Alpha")
+    term.grade(alone)
+    assert rows(term)["Lena Fischer"] == ("Lena", 2.5)
+
+
+@pytest.mark.parametrize(
+    ("second", "cause"),
+    [
+        ({"Gamma/tiny.py": points(6)}, "now in Gamma"),
+        ({"Gamma/tiny (1).py": points(6)}, "now in Gamma"),
+        ({"zz7/tiny.py": points(6)}, "has several submissions"),
+    ],
+)
+def test_who_has_several_marks_has_none_in_the_table_of_the_term(
+    term: Term, second: dict[str, str], cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in exports, and as the table of changes says."""
+    sheet = term.roster("name,sid,group\nLena Fischer,1,Alpha; Gamma\nBen,2,Alpha\n")
+    first = {"Alpha/tiny.py": points(10)}
+    term.grade(term.download("a", first), assignment="Lab", roster=sheet)
+
+    def exported(row: str) -> str:
+        said = term.run("export", term.out, "--to", "csv")
+        assert row in (term.out / "term.csv").read_text().splitlines()
+        return said
+
+    exported("Lena Fischer,1,,10.0,0,0,100.0,100.0")
+    term.grade(term.download("b", first | second, MONDAY + DAY), assignment="Lab")
+    if "zz7/tiny.py" in second:
+        assert "Lena Fischer 10 none" not in said(capsys)
+        exported("Lena Fischer,1,,10.0,0,0,100.0,100.0")
+        print(term.run("person", term.out, "zz7", "Lena Fischer"))
+    assert f"Lena Fischer 10 none {cause}" in said(capsys)
+    note = "Lena Fischer: has several submissions in Lab, with different marks, so the table has"
+    printed = exported("Lena Fischer,1,,,0,1,,100.0")
+    assert note in printed or "Gamma/tiny (1).py" in second
+    if "zz7/tiny.py" in second:
+        undone = term.run("person", term.out, "Lena Fischer", "--undo")
+        assert "Lena Fischer none 10 has one submission" in " ".join(undone.split())
+
+
 def test_a_group_that_is_renamed_while_somebody_moves_stays_the_team(term: Term) -> None:
     place = moodle(term, "b", "Birch 77001 8", "Fjord 77002 9")
     groups = dict.fromkeys(("Kim", "Emma", "Aisha", "Oliver"), "Birch") | {"Mai": "Fjord"}
@@ -172,7 +242,7 @@ def test_who_is_taken_out_of_all_teams_handed_in_nothing(
     assert '"Ahmed, Yusuf","Ahmed, Yusuf",10,none,' in term.run("changes", term.out, "--to", "csv")
     term.grade(place, roster=students(term, *teams))
     assert rows(term) == before
-    assert "no mark changed" in term.run("changes", term.out)
+    assert "every mark is as" in term.run("changes", term.out)
 
 
 def test_a_team_of_one_stays_a_team(term: Term) -> None:
