@@ -524,8 +524,9 @@ def snippet(
     if gradcheck:
         name = "gradgradcheck" if call.deeper else "gradcheck"
         checker = (name, StudentRef(call.path), call.args, call.kwargs)
+    handed = as_handed(inputs, tensors_of((call.args, call.kwargs)))
     try:
-        writer = ScriptWriter(steps_of(call), {}, inputs=inputs, module=module, scenarios="")
+        writer = ScriptWriter(steps_of(call), {}, inputs=handed, module=module, scenarios="")
         lines = writer.write(gradcheck=checker)
     except (NoLiteral, RuntimeError, RecursionError):
         return None
@@ -534,15 +535,34 @@ def snippet(
     return text if len(text) <= MAX_CHARACTERS else None
 
 
+def as_handed(inputs: Mapping[str, Any], tensors: Sequence[Tensor]) -> dict[str, Any]:
+    """Return inputs as a call got them: the copies that require grad, where it got such. Other
+    copies keep their names anyway.
+    """
+    free = [
+        one for one in tensors if one.requires_grad and all(one is not x for x in inputs.values())
+    ]
+    found = {}
+    for name, value in inputs.items():
+        at = next((k for k, one in enumerate(free) if is_copy(one, value)), None)
+        found[name] = value if at is None else free.pop(at)
+    return found
+
+
+def is_copy(one: Tensor, value: Any) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.requires_grad
+        and (one.dtype, one.shape, one.stride()) == (value.dtype, value.shape, value.stride())
+        and torch.equal(one, value)
+    )
+
+
 def steps_of(call: LastCall) -> list[Step]:
     """Return the call as a step, and the gradient if one was computed; results are placeholders."""
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
-    inputs = [
-        tensor
-        for tensor in tensors_of((call.args, call.kwargs))
-        if tensor.requires_grad and tensor.is_leaf
-    ]
+    inputs = [one for one in tensors_of((call.args, call.kwargs)) if one.requires_grad]
     if call.incoming is not None and inputs and call.single and not call.deeper:
         given = (result, inputs, call.incoming.detach())
         options = {"allow_unused": True}

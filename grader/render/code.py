@@ -57,15 +57,17 @@ class DiffRow:
 
 
 @functools.lru_cache(TEXTS_KEPT)
-def coloured(text: str) -> tuple[str, ...]:
-    """Return the lines of Python as HTML; spans have the style sheet's classes."""
+def coloured(text: str, widest: int = MAX_LINE) -> tuple[str, ...]:
+    """Return the lines of Python as HTML, cut where they are wider; spans have the style sheet's
+    classes.
+    """
     # pygments.lexers replaces itself during its import: a thread that waited for that import would
     # find no lexer.
     from pygments import highlight
     from pygments.formatters.html import HtmlFormatter
     from pygments.lexers.python import PythonLexer
 
-    plain = [clean(line.rstrip("\r").expandtabs(4), MAX_LINE) for line in text.split("\n")]
+    plain = [clean(line.rstrip("\r").expandtabs(4), widest) for line in text.split("\n")]
     if len(plain) > MAX_LINES or sum(map(len, plain)) > MAX_CHARACTERS:
         return tuple(escape(line) for line in plain)
     lexer = PythonLexer(stripnl=False, ensurenl=False)

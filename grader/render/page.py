@@ -39,7 +39,16 @@ from grader.core.report import (
 from grader.core.scoring import lesson_score
 from grader.core.text import clean, input_text, values_text, without_warnings
 from grader.course.progress import LessonProgress, MistakeRecord
-from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
+from grader.render.code import (
+    MAX_CHARACTERS,
+    CodeLine,
+    DiffRow,
+    Readme,
+    beside,
+    coloured,
+    excerpt,
+    markdown_parser,
+)
 from grader.render.figures import cards, panels
 
 if TYPE_CHECKING:
@@ -127,6 +136,7 @@ def environment() -> jinja2.Environment:
         "printed": lambda output: without_warnings(output)[0].strip(),
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
+        "pasted": lambda code: "\n".join(coloured(code, MAX_CHARACTERS)),
     }
     env.globals |= {
         "Outcome": Outcome,

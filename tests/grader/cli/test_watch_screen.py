@@ -113,7 +113,7 @@ def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Open]:
     opened: list[Terminal] = []
 
     def start(text: str, lang: str = "en") -> Terminal:
-        make_workspace(small_course, tmp_path / "work", "en")
+        make_workspace(small_course, tmp_path / "work", lang)
         (tmp_path / "work" / "tiny" / "tiny.py").write_text(text)
         opened.append(Terminal(tmp_path / "work", small_course, lang))
         return opened[-1]

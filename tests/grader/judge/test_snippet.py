@@ -79,6 +79,15 @@ def test_a_gradient_that_was_asked_for_is_asked_for_again() -> None:
     assert "y2 = torch.autograd.grad(y, [x], v, allow_unused=True)\n" in text
 
 
+def test_copies_that_require_grad_have_the_names_of_what_they_copy() -> None:
+    """Checks hand over copies, of which the gradient is asked; two that are equal stay two."""
+    x, q = (torch.tensor([1.0], requires_grad=True) for _ in range(2))
+    v = torch.tensor([0.5])
+    text = str(snippet_for(x.clone(), q.clone(), inputs={"x": x, "q": q, "v": v}, incoming=v))
+    assert "y = tiny.f(x, q)\n" in text
+    assert "y2 = torch.autograd.grad(y, [x, q], v, allow_unused=True)\n" in text
+
+
 def test_gradcheck_is_gradcheck_again() -> None:
     x = torch.tensor([1.0], requires_grad=True)
     assert "torch.autograd.gradcheck(tiny.f, (t,))" in str(snippet_for(x, gradcheck=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from browser import Browser
+from factories.gradebook import SLOPES, make_check, make_lesson, make_report
 
 from grader.cli.workspace import keep
 from grader.core.messages import Settings
-from grader.core.report import LessonStatus, Report
+from grader.core.report import LessonStatus, Outcome, Report
 from grader.course.course import Course
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
@@ -71,6 +73,15 @@ def test_of_the_texts_that_were_coloured_a_pageful_is_kept() -> None:
     for number in range(2 * TEXTS_KEPT):
         coloured(f"x = {number}")
     assert coloured.cache_info().currsize == TEXTS_KEPT
+
+
+def test_a_call_to_paste_is_never_cut() -> None:
+    """Other lines are, so that a page stays a page."""
+    long = f"x = [{'1.25, ' * 100}]"
+    check = make_check(SLOPES.checks[0], Outcome.FAILED, message="m", call=long)
+    page = render_page(make_report("one", [make_lesson(SLOPES, [check])]))
+    assert re.sub("<[^>]*>", "", page).count(long) == 1
+    assert "more characters" in "".join(coloured(long))
 
 
 def test_lines_of_code_are_coloured_and_escaped_one_by_one() -> None:
