@@ -81,7 +81,7 @@ def test_a_call_to_paste_is_never_cut() -> None:
     check = make_check(SLOPES.checks[0], Outcome.FAILED, message="m", call=long)
     page = render_page(make_report("one", [make_lesson(SLOPES, [check])]))
     assert re.sub("<[^>]*>", "", page).count(long) == 1
-    assert "more characters" in "".join(coloured(long))
+    assert long not in re.sub("<[^>]*>", "", "".join(coloured(long)))
 
 
 def test_lines_of_code_are_coloured_and_escaped_one_by_one() -> None:
