@@ -516,11 +516,14 @@ def test_a_stack_that_arrives_in_pieces_is_not_output(first: int) -> None:
     assert without_stack("".join(["n = 1\n", trace, *stack[first:]])) == f"n = 1\n{trace}"
 
 
-def test_a_slow_function_is_not_taken_for_another_that_hung(remote: Students) -> None:
+def test_a_slow_function_is_not_taken_for_another_that_hung(
+    remote: Students, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They share a decorator; and a module that loads slowly has the time of a call for it."""
+    monkeypatch.setattr("grader.judge.remote.session.PATIENCE_SECONDS", 0.1)
     student = remote(
         "import time\n"
-        "def slowly(n):\n    time.sleep(0.06)\n    return n\n"
+        "def slowly(n):\n    time.sleep(0.015)\n    return n\n"
         "TABLE = [slowly(n) for n in range(20)]\n"
         "def checked(f):\n    def wrapper(x):\n        return f(x)\n    return wrapper\n"
         "@checked\ndef bad(x):\n    while x: slowly(1)\n"
