@@ -179,14 +179,18 @@ def other_assignment(matched: MatchedMarks, roll: Roll) -> str:
     """Return a sentence if the worksheet is of another assignment than the graded download.
 
     In Moodle a participant has another number in each assignment (``assign_user_mapping``). A
-    number counts if it is in the name under which the submission came, and if that is not a team's.
+    number counts if it is in the name under which the submission came, and if that is the person's:
+    a team's has the number of the group.
     """
     graded: list[tuple[SheetPerson, str]] = []
     for row, mark in matched.by_row.items():
-        for student in mark.students if not roll.people[row].team else ():
+        person = roll.people[row]
+        for student in mark.students:
             number = student.ids.get("moodle_participant", "")
-            if number and f"_{number}_assignsubmission_" in mark.came_as:
-                graded.append((roll.people[row], number))
+            called, found, _ = mark.came_as.partition(f"_{number}_assignsubmission_")
+            own = not person.team or person.names & forms_of(called)
+            if number and found and own:
+                graded.append((person, number))
     others = [(person, number) for person, number in graded if number != person.ids["participant"]]
     if 2 * len(others) <= len(graded):
         return ""

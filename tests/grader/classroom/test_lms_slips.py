@@ -124,6 +124,15 @@ def test_a_moodle_worksheet_of_another_assignment_is_refused(moodle: Fill) -> No
     assert any(note.startswith("this worksheet is of another assignment") for note in notes)
 
 
+def test_a_worksheet_with_groups_may_be_of_another_assignment(moodle: Fill) -> None:
+    """Who handed in alone has a number of their own there, too."""
+    grouped = OTHER_WEEK.replace("address,", "address,Group,").replace("example,", "example,Red,")
+    with pytest.raises(UsageError, match="worksheet is of another assignment"):
+        moodle(grouped, (DOWNLOADED, FAULTY))
+    team = replace(DOWNLOADED, came_as="Red_11_assignsubmission_file")
+    assert grades(moodle(grouped, (team,))[0])[0] == "17.5"
+
+
 @pytest.mark.parametrize("came_as", ["alice", "Team Red_12_assignsubmission_file"])
 def test_a_number_that_is_not_from_the_download_does_not_tell_the_assignment(
     came_as: str, moodle: Fill
