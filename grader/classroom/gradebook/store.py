@@ -1055,12 +1055,14 @@ class Gradebook:
         )
 
     def untimed(self, run: int) -> int:
-        """Return how many attempts of a run have no time, if there is a rule for late ones."""
+        """Return how many attempts of a run have no time, and are not known to be late, if there is
+        a rule for late ones.
+        """
         if not self.about("late_rule"):
             return 0
         query = (
-            "SELECT count(*) FROM attempts WHERE run = ? AND void = 0 AND problem IS NULL AND"
-            " coalesce(as_of, handed_in, on_roster) IS NULL"
+            "SELECT count(*) FROM attempts WHERE run = ? AND void = 0 AND late = 0 AND problem IS"
+            " NULL AND coalesce(as_of, handed_in, on_roster) IS NULL"
         )
         return int(self.value(query, run))
 

@@ -87,6 +87,14 @@ def test_a_submission_s_name_that_fits_two_people_is_refused(term: Term) -> None
     assert "11 → 8" in term.run("adjust", term.out, "5", "--undo")
 
 
+def test_what_is_known_to_be_late_is_not_said_to_be_taken_as_in_time(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"ada_LATE_1_5_tiny.py": points(8), "ben_2_6_tiny.py": points(7)}
+    term.grade(term.download("w1", files), due="2026-03-02T00:00Z", late="50%/day")
+    assert "no time is known: 1 new attempt." in " ".join(capsys.readouterr().out.split())
+
+
 def test_late_without_a_time_is_shown(term: Term) -> None:
     term.grade(term.download("w1", {"ada_LATE_1_5_tiny.py": points(8)}))
     assert "counts (last); late" in term.run("show", term.out, "ada")
