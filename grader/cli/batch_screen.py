@@ -202,7 +202,8 @@ class Summary:
             self.line("graded again: nothing changed")
         if tally.older:
             self.line(
-                "this download is older than another one, so its new attempts count as older too"
+                "this download is older than another one, so its new attempts without a time of"
+                " their own count as older too"
             )
         if tally.untimed:
             untimed = counted(tally.untimed, "new attempt")
