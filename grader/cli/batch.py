@@ -392,9 +392,9 @@ def remember(
         values |= {"lang": lang, "lessons": json.dumps(titles)}
     if late_rule is not None:
         values["late_rule"] = late_rule
-    if wanted.attempts is not None:
-        values["policy"] = wanted.attempts
     book.set_class(values)
+    if wanted.attempts is not None:
+        book.set_policy(wanted.attempts)
     if wanted.zone:
         book.set_zone(wanted.zone)
     book.settle_all()

@@ -968,7 +968,8 @@ class Gradebook:
         came again, and the roster was not of its time.
 
         The same files may get several times. With one download, the last of them is right. With
-        several, they were handed in again, and the first time counts, unless others came between.
+        several, they were handed in again, and the first time counts, unless others came between
+        and the last attempt is to count.
         """
         query = (
             "SELECT t.*, r.newest FROM attempts t LEFT JOIN runs r ON r.id = t.run WHERE"
@@ -1004,7 +1005,11 @@ class Gradebook:
         for _, told, download in told_rows:
             if told in fitting:
                 times.setdefault(fitting[told], {})[download] = told
-        belongs = unfit | {run: first_time(run, times[run], newest) for run in times}
+        if self.about("policy") == "last":
+            first = {run: first_time(run, times[run], newest) for run in times}
+        else:
+            first = {run: min(told.values()) for run, told in times.items()}
+        belongs = unfit | first
         for row in attempts:
             time = belongs.get(first_run[row["id"]])
             if time or row["on_roster"] in told_with:
@@ -1113,6 +1118,15 @@ class Gradebook:
                 new = {"attempt": None, "missing": max(row["missing"], 1)}
         self.change("submissions", submission, new)
         return bool(new["attempt"] != row["attempt"])
+
+    def set_policy(self, policy: str) -> None:
+        """Store which attempt is to count, on which the time of files that came again depends."""
+        with transaction(self.db):
+            if policy != self.about("policy"):
+                self.change("assignments", self.assignment, {"policy": policy})
+                query = "SELECT id FROM submissions WHERE assignment = ?"
+                for (submission,) in self.db.execute(query, [self.assignment]).fetchall():
+                    self._set_times(submission)
 
     def settle_all(self) -> None:
         """Choose the attempts that count again, by another policy or late rule. If other names of

@@ -256,6 +256,20 @@ def test_the_same_file_again_keeps_its_first_time(term: Term, steps: str, mark: 
     assert (again in term.run("show", term.out, "Ada")) is (mark == 9.0)
 
 
+@pytest.mark.parametrize(("policy", "mark"), [("last", 0.0), ("best", 9.0), ("first", 9.0)])
+def test_the_same_file_after_another_one_is_the_first_one_where_that_may_count(
+    term: Term, policy: str, mark: float
+) -> None:
+    """It was in time when it came first, whenever the policy is chosen."""
+    said = {"old": f"{ON_TIME},", "new": f"{LATE},", "newest": "2026-03-03T10:00Z,"}
+    walk(term, "A+old B+new C+newest", said)
+    assert term.marks() == {"Ada": 0.0}
+    term.grade(term.folder / "c.zip", attempts=policy)
+    assert term.marks() == {"Ada": mark}
+    term.grade(term.folder / "c.zip", attempts="last")
+    assert term.marks() == {"Ada": 0.0}
+
+
 def test_a_time_later_than_every_download_is_that_of_another_submission(term: Term) -> None:
     """Ada handed in again after A was downloaded. If no other time is known, it is hers."""
     said = {"old": f"{ON_TIME},", "new": f"{LATE},"}
