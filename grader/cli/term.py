@@ -263,7 +263,8 @@ def changes(out: Path, since: str | None, form: str) -> None:
             elif name in never:
                 what = f"{name}: " if name else ""
                 say(f"{what}never exported, and every mark is as first graded")
-        if not any(changed for _, changed, _ in found) and len(never) < len(found):
+        exported = any(name not in never for name, *_ in found)
+        if exported and not any(changed for _, changed, _ in found):
             say(f"every mark is as {'it was then' if since else 'at the last export'}")
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -703,6 +703,14 @@ def test_every_change_of_a_mark_is_announced_with_its_cause(
     assert since == "every mark is as it was then\n"
 
 
+def test_changes_of_one_assignment_are_told_whatever_the_others_are(term: Term) -> None:
+    for week in ("Week 1", "Week 2"):
+        term.grade(term.download(week, {"Ada/tiny.py": points(8)}), assignment=week)
+    term.run("export", term.out / "Week 1", "--to", "csv")
+    said = term.run("changes", term.out / "Week 1")
+    assert said == "every mark is as at the last export\n"
+
+
 def test_what_was_done_and_undone_is_no_cause_of_what_came_after(term: Term) -> None:
     """Each is announced when it is done; who compares two times reads what made the difference."""
     roster = term.roster("name,submitted_at\nAda,2026-03-02T10:00Z\n")
