@@ -44,6 +44,8 @@ WALL_SECONDS = 10.0 if sys.platform == "win32" else 60.0
 """How long the process may take. Windows does not limit processor time; elsewhere a process that
 takes so long has waited for a processor.
 """
+END_SECONDS = 10.0
+"""How long a process whose answer has ended may take to end."""
 OVER_BUDGET = (
     "{path} takes more than {seconds} s or {megabytes} MB of memory to be read before it is run."
     " Keep what the lesson needs"
@@ -118,6 +120,10 @@ class TextReader:
             frame = read_frame(cast(BinaryIO, process.stdout))
         except (OSError, BrokenFrame):
             frame = None
+        except BaseException:  # such as Ctrl-C: its answer would be taken for the next one's
+            process.kill()
+            self.close()
+            raise
         finally:
             watch.cancel()
         if frame is None:
@@ -144,7 +150,11 @@ class TextReader:
     def _ended(self, *, late: bool) -> Exception:
         """Return what it means that the process ended during a request."""
         assert self._process is not None
-        code = self._process.wait()
+        try:
+            code = self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # it answered what is no answer, and goes on
+            self.close()
+            return EngineFault("the process that reads texts is out of step")
         self.close()
         if -code in OF_THE_TEXT or (late and sys.platform == "win32"):
             return OverBudget()

@@ -110,6 +110,21 @@ def test_a_file_is_decoded_like_here(kind: str, reader: TextReader) -> None:
     )
 
 
+def test_after_ctrl_c_no_answer_is_taken_for_another_ones(
+    reader: TextReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text that was being read is not the next file's."""
+
+    def interrupted(stream: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(text_reader, "read_frame", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            reader.decode("tiny", "tiny.py", b"first = 1\n")
+    assert reader.decode("tiny", "tiny.py", b"second = 2\n").text == "second = 2\n"
+
+
 def test_a_definition_is_cut_out(reader: TextReader) -> None:
     text = "import math\ndef f(x): return g(x)\ndef h(): pass\ndef g(x): return 값\n"
     assert reader.excerpt(text, "f") == "def f(x): return g(x)\n\n\ndef g(x): return 값"
