@@ -528,7 +528,7 @@ def test_a_slow_function_is_not_taken_for_another_that_hung(
         "def checked(f):\n    def wrapper(x):\n        return f(x)\n    return wrapper\n"
         "@checked\ndef bad(x):\n    while x: slowly(1)\n"
         "@checked\ndef good(x):\n    for _ in range(20): slowly(1)\n    return x * 2\n",
-        call_seconds=2.0,
+        call_seconds=4.0,
     )
     with pytest.raises(WorkerLost):
         student.bad(1)

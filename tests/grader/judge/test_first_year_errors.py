@@ -4,6 +4,7 @@ version to version; ours and the name that is meant may not.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -357,8 +358,13 @@ SLIPS = {
 }
 
 
+ONLY_IN_ANNOTATIONS = {"Optional without import", "Tensor without import"}
+
+
 @pytest.mark.parametrize("name", SLIPS)
 def test_a_slip_gets_the_advice_that_ends_it(name: str, grade_text: Grade, course: Course) -> None:
+    if name in ONLY_IN_ANNOTATIONS and sys.version_info >= (3, 14):
+        pytest.skip("this Python does not evaluate annotations, so it is no slip")
     slip, lesson = SLIPS[name], course.lesson("custom_sigmoid")
     solution = without_markers(lesson.solution.read_text("utf-8"))
     assert slip.old in solution
