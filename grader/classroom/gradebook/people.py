@@ -89,23 +89,7 @@ def enrol(
         }
         keep_absent(book, people, handed, doubts)
     notes = list(matched.notes) if older is None else [OLDER, *matched.notes]
-    strangers = [
-        one.name
-        for submission in handed
-        for one in submission.students
-        if one.person not in people.listed
-    ]
-    if strangers and people.listed:
-        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
-    for name, lines in in_several(handed, finder.placed_teams):
-        notes.append(f"{name} is in several submissions: {name_list(lines)}. All are graded")
-    if finder.nobodys:
-        notes.append(
-            f"nobody on the roster is in these teams, so they are not graded:"
-            f" {name_list(finder.nobodys, 10)}"
-        )
-    if finder.renamed:
-        notes.append(f"known by other names: {name_list(finder.renamed, 10)}")
+    notes += notes_on(handed, finder)
     if forgotten:
         notes.append(
             f"forgotten, so not graded: {name_list(forgotten)}. To undo that:"
@@ -115,6 +99,27 @@ def enrol(
     passed_over = (*found.passed_over, *doubles.values())
     found = replace(found, handed=tuple(kept), passed_over=passed_over)
     return Enrolled(found, tuple(notes), frozenset(changed))
+
+
+def notes_on(handed: Sequence[Submission], finder: LineFinder) -> Iterator[str]:
+    """Yield what an instructor should know of whose the submissions turned out to be."""
+    strangers = [
+        one.name
+        for submission in handed
+        for one in submission.students
+        if one.person not in finder.listed
+    ]
+    if strangers and finder.listed:
+        yield f"not found on the roster: {name_list(strangers, 10)}"
+    for name, lines in in_several(handed, finder.placed_teams):
+        yield f"{name} is in several submissions: {name_list(lines)}. All are graded"
+    if finder.nobodys:
+        yield (
+            "nobody on the roster is in these teams, so they are not graded:"
+            f" {name_list(finder.nobodys, 10)}"
+        )
+    if finder.renamed:
+        yield f"known by other names: {name_list(finder.renamed, 10)}"
 
 
 def refuse_strangers(people: KnownPeople, handed: Sequence[Submission], roster: Roster) -> None:
