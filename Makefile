@@ -25,8 +25,7 @@ test: $(READY_TO_TEST)  ## every test, the linters, the types
 # Verdicts are kept in .proof: a run that was cut goes on where it stopped, while course, engine and torch stay the same.
 prove: $(READY_TO_TEST)  ## what takes longer: all attacks, all mutants, twenty seeds
 	$(BIN)/python -m pytest -m "proof or not proof" -o faulthandler_timeout=7200
-	$(BIN)/grade verify --lang ko --keep .proof/verify.sqlite
-	$(BIN)/grade verify --seeds 20 --table --keep .proof/verify.sqlite
+	$(BIN)/grade verify --seeds 20 --lang ko --table --keep .proof/verify.sqlite
 
 matrix:  ## verify the course with the oldest, pinned and newest torch, on two Pythons; needs uv
 	$(PYTHON) tests/matrix.py
