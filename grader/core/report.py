@@ -228,6 +228,11 @@ class LessonResult(Record):
         return [check for check in self.checks if not check.outcome.quiet]
 
     @property
+    def is_left_out(self) -> bool:
+        """Whether there is a file that was not graded because of its name."""
+        return self.status is LessonStatus.MISSING and self.file is not None
+
+    @property
     def unjudged(self) -> str | None:
         """Why the grader could not judge the lesson at all; None if it did."""
         faults = [check for check in self.checks if check.id == f"{self.id}.grader"]

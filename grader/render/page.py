@@ -88,10 +88,15 @@ def render_page(
     )
 
 
-def counted_points(report: Report, personal: PersonalPart | None) -> float:
-    """Return the points that count: earned, minus the penalty for lateness, and adjusted."""
+def counted_points(report: Report, personal: PersonalPart | None) -> float | None:
+    """Return the points that count: earned, minus the penalty for lateness, and adjusted; None if
+    a file was not graded and nobody gave points for it, because that is no mark.
+    """
     if personal is None:
         return report.score
+    given = {one.lesson for one in personal.adjustments}
+    if any(one.is_left_out and one.id not in given for one in report.lessons):
+        return None
     late = personal.lateness
     lost = round(report.score * late.percent / 100, 4) if late else 0.0
     return max(0.0, add_up([report.score, -lost, *(one.points for one in personal.adjustments)]))

@@ -14,6 +14,7 @@ from typing import Any
 
 from grader.classroom.gradebook.entry import students_as_json, students_from_json, time_on_roster
 from grader.classroom.gradebook.identity import is_nameless
+from grader.classroom.gradebook.people import described as person_described
 from grader.classroom.gradebook.people import (
     entries_of,
     is_of_team,
@@ -290,7 +291,8 @@ def same_person(book: Gradebook, one: int, other: int, author: str) -> int:
         deed.book = book
         name = book.value("SELECT name FROM people WHERE id = ?", other)
         old = book.value("SELECT name FROM people WHERE id = ?", one)
-        deed.note("person", name, author, old=old, person=other)
+        who = person_described(known.lines[known.own_lines[other]])
+        deed.note("person", name, author, old=old, person=other, who=who)
     return other
 
 
@@ -342,8 +344,11 @@ def deeds_to(book: Gradebook, deeds: list[TrailEntry], called: str) -> list[Trai
 
 
 def deeds_to_person(book: Gradebook, deeds: list[TrailEntry], called: str) -> list[TrailEntry]:
-    person, same = only_person(book, called), turned_out(book)
+    same = turned_out(book)
     named = [one for one in deeds if one.name == called]
+    if len({same.get(who, who) for one in named if (who := one.detail.get("person"))}) == 1:
+        return named
+    person = only_person(book, called)
     theirs = []
     for one in deeds:
         whose = one.detail.get("person")  # an earlier version did not note it
@@ -436,7 +441,7 @@ def described(entry: TrailEntry) -> str:
     return {
         "forget": f"{entry.name} forgotten",
         "rename": f"{old} → {entry.name}",
-        "person": f"{old} is {entry.name}",
+        "person": f"{old} is {entry.detail.get('who', entry.name)}",
         "swap": f"{entry.name} ↔ {entry.detail.get('other')}",
         "give": f"{entry.detail.get('entry')} given to {entry.name}",
     }[entry.action]

@@ -20,7 +20,7 @@ from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Record, Report
+from grader.core.report import CheckResult, LessonResult, Record, Report
 from grader.core.text import moment, moment_in
 
 
@@ -260,13 +260,8 @@ def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
     """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
     given = {adjustment.lesson for adjustment in entry.adjustments}
     for lesson in entry.lessons:
-        if is_left_out(lesson) and lesson.id not in given:
+        if lesson.is_left_out and lesson.id not in given:
             yield lesson
-
-
-def is_left_out(lesson: LessonResult) -> bool:
-    """Return whether there is a file that was not graded because of its name."""
-    return lesson.status is LessonStatus.MISSING and lesson.file is not None
 
 
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:

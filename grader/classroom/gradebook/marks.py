@@ -7,6 +7,7 @@ has the marks of the line that they are on, so their places are kept, too.
 
 from __future__ import annotations
 
+import heapq
 import json
 import math
 import re
@@ -113,8 +114,18 @@ def keep_marks(
             book.insert("marks", row)
             if old is not None:
                 drop_page(entry.name)
+        for entry in book.entries(forgotten=True):
+            submission = book.number_of(entry.name)
+            old = newest_mark(book, submission)
+            if old is not None and old.state != MarkState():
+                row = {"submission": submission, "made_at": now(), **asdict(MarkState())}
+                book.insert("marks", row | {"cause": FORGOTTEN})
         keep_places(book, newest)
     return [*untold(book), *(change for _, change in moves(book, untold=True))]
+
+
+FORGOTTEN = "forgotten"
+"""The cause of a mark that is none because its submission was forgotten."""
 
 
 def keep_places(book: Gradebook, mark: int) -> None:
@@ -270,10 +281,12 @@ def state_of(book: Gradebook, entry: GradebookEntry) -> MarkState:
 def cause_of(book: Gradebook, entry: GradebookEntry, before: KeptMark, new: MarkState) -> str:
     """Return the reasons for which a mark is not what it was."""
     causes, old = [], before.state
+    if before.cause == FORGOTTEN:
+        return "no longer forgotten"
     if old.attempt != new.attempt:
         causes.append(cause_of_attempt(book, entry, before, new))
     elif old.grading != new.grading:
-        causes.append("graded again" if new.grading else "could not be graded again")
+        causes.append(cause_of_grading(old.grading or 0, new.grading))
     if old.penalty != new.penalty:
         extension = extension_of(entry)
         if before.extension is not None and before.extension != extension:
@@ -286,6 +299,13 @@ def cause_of(book: Gradebook, entry: GradebookEntry, before: KeptMark, new: Mark
         points = new.adjusted - old.adjusted
         causes.append(cause_of_adjustment(book, entry, before.made_at, points))
     return "; ".join(causes) or "marks are made differently"
+
+
+def cause_of_grading(old: int, new: int | None) -> str:
+    """Return why another grading of the same attempt counts."""
+    if not new:
+        return "could not be graded again"
+    return "graded again" if new > old else "an earlier grading counts again"
 
 
 def extension_of(entry: GradebookEntry) -> str:
@@ -400,7 +420,9 @@ def changes_since(book: Gradebook, since: str | None) -> Iterator[MarkChange]:
         query = "SELECT coalesce(max(id), 0) FROM {} WHERE made_at <= ?"
         before, place = (book.value(query.format(one), since) for one in ("marks", "places"))
     same, moved = turned_out(book), dict(moves(book, place=place, mark=before))
-    for entry in book.entries():
+    for entry in heapq.merge(
+        book.entries(), book.entries(forgotten=True), key=lambda entry: entry.name
+    ):
         stayed = [one for one in entry.students if same.get(one.person, one.person) not in moved]
         rows = marks_of(book, entry.name)
         later = [row for row in rows if row.id > before]
@@ -458,13 +480,14 @@ def change_of(
     book: Gradebook, entry: GradebookEntry, old: MarkState, later: Sequence[KeptMark]
 ) -> MarkChange:
     """Return the change from a mark to the last of those after it, with all causes since a mark
-    was last made of the same, but only the last one of lateness.
+    was last made of the same. Of lateness, only that of now is one.
     """
     new = later[-1]
     same = max((at + 1 for at, row in enumerate(later) if row.state == old), default=0)
     said = [one for row in later[same:] if row.cause for one in row.cause.split("; ")]
     late = [one for one in said if LATENESS.fullmatch(one)]
-    causes = dict.fromkeys(one for one in said if one not in late[:-1] or one == late[-1])
+    now_late = [str(entry.lateness or "not late")] if late else []
+    causes = dict.fromkeys([one for one in said if one not in late] + now_late)
     if old == MarkState() and not causes:
         causes = dict.fromkeys(first_causes(entry))
     return MarkChange(

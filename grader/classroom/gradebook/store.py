@@ -39,7 +39,6 @@ from grader.classroom.gradebook.entry import (
     MendedChecks,
     PersonalPart,
     counting,
-    is_left_out,
     students_as_json,
     students_from_json,
     students_label,
@@ -78,7 +77,7 @@ SELECT s.id, s.name, s.students, s.missing, coalesce(t.problem, s.doubt) AS prob
         WHERE o.submission = s.id AND e.id <= t.grading) AS gradings
 FROM submissions s LEFT JOIN attempts t ON t.id = s.attempt LEFT JOIN gradings g ON g.id = t.grading
     LEFT JOIN attempts p ON p.id = coalesce(t.in_place_of, t.id)
-WHERE s.assignment = ? AND s.forgotten = 0 AND s.missing < 3
+WHERE s.assignment = ? AND s.forgotten = ? AND s.missing < 3
 """
 
 
@@ -271,13 +270,13 @@ class Gradebook:
 
     # ------------------------------------------------------------------ entries and columns
 
-    def entries(self) -> Iterator[GradebookEntry]:
-        for row in self.rows(f"{ENTRY} ORDER BY s.name", self.assignment):
+    def entries(self, *, forgotten: bool = False) -> Iterator[GradebookEntry]:
+        for row in self.rows(f"{ENTRY} ORDER BY s.name", self.assignment, forgotten):
             yield self._entry(row)
 
     def entry(self, name: str) -> GradebookEntry:
         """Return one entry; raise UsageError that names the nearest if there is none."""
-        row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, name)
+        row = self.row(f"{ENTRY} AND s.name = ?", self.assignment, False, name)
         if row is None and self.is_forgotten(name):
             undo = command("forget", self.folder, name, "--undo")
             raise UsageError(f"{name} is forgotten. To undo this: {undo}")
@@ -873,7 +872,7 @@ class Gradebook:
                     **asdict(key),
                     "seed": report.seed,
                     "faults": len(report.grader_faults),
-                    "complete": int(not any(map(is_left_out, report.lessons))),
+                    "complete": int(not any(one.is_left_out for one in report.lessons)),
                     "near_names": int(self.about("near_names")),
                     "score": report.score,
                     "made_at": now(),

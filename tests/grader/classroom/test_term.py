@@ -329,6 +329,10 @@ def test_a_folder_with_the_name_of_two_people_is_said_to_be_one_of_them(term: Te
     with Gradebook.open(term.out) as book:
         found = {entry.students[0].ids["sid"]: total_points(entry) for entry in book.entries()}
     assert found == {"11": None, "22": 7.0}
+    listed = term.run("forget", term.out)
+    assert "Kim Minjun is Kim Minjun (sid 22)" in listed
+    term.run(*shlex.split(listed.splitlines()[-1])[1:])
+    assert "not certain" in term.run("show", term.out, "22")
 
 
 def test_undo_leaves_deeds_of_another_command_alone(term: Term) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -224,3 +226,63 @@ def test_a_download_that_is_refused_makes_no_assignment(term: Term) -> None:
         term.grade(term.download("o", others), assignment="Week 2", roster=roster)
     with Gradebook.open(term.out, any_of=True) as book:
         assert list(book.assignments()) == ["Week 1"]
+
+
+def test_a_page_shows_no_mark_where_there_is_none(term: Term) -> None:
+    """Nobody has 0 for a file that was not graded; points that a person gives are a mark."""
+    term.grade(term.download("a", {"Ada/Tiny.py": points(8)}))
+    page = term.out / "reports" / "Ada.html"
+    assert "<strong>– / 10</strong>" in page.read_text("utf-8")
+    change = ("--points", "7", "--reason", "seen by hand", "--lesson", "tiny")
+    term.run("adjust", term.out, "Ada", *change)
+    assert "<strong>7 / 10</strong>" in page.read_text("utf-8")
+
+
+def changed(term: Term) -> list[list[str]]:
+    """Return whose mark changed, from what to what, and why."""
+    rows = [*csv.reader(io.StringIO(term.run("changes", term.out, "--to", "csv")))]
+    return [row[1:2] + row[3:] for row in rows[1:]]
+
+
+def test_who_is_forgotten_after_an_export_is_among_the_changes(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(7)}))
+    term.run("export", term.out, "--to", "csv")
+    term.run("forget", term.out, "Ada")
+    assert changed(term) == [["Ada", "8", "none", "forgotten"]]
+    term.run("export", term.out, "--to", "csv")
+    assert changed(term) == []
+    assert "no longer forgotten" in term.run("forget", term.out, "Ada", "--undo")
+    assert changed(term) == [["Ada", "none", "8", "no longer forgotten"]]
+    term.run("forget", term.out, "Ada")
+    assert changed(term) == []
+
+
+def test_how_late_is_said_as_it_is_now(term: Term) -> None:
+    """Also if a longer time costs no more."""
+    place, roster = term.download("a", {"Ada/tiny.py": points(8)}), "name,submitted_at\nAda,{}\n"
+    term.grade(place, roster=term.roster(roster.format("2026-03-01T10:00Z")))
+    term.run("export", term.out, "--to", "csv")
+    for time, late in (("2026-03-04T10:00Z", "2 d 10 h"), ("2026-03-04T20:00Z", "2 d 20 h")):
+        term.grade(
+            place, roster=term.roster(roster.format(time)), due="2026-03-02T00:00Z", late="10%/day"
+        )
+        ((*_, why),) = changed(term)
+        assert why.startswith(late), why
+
+
+def test_an_earlier_grading_that_counts_again_is_not_graded_again(
+    term: Term, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = term.download("a", {"Ada/tiny.py": points(8)})
+    term.grade(place)
+
+    def stricter(*task: Any, name: str) -> Report:
+        text = task[3]["tiny"].text.replace("POINTS = 8", "POINTS = 5")
+        file = SimpleNamespace(ignored=False, text=text)
+        return recorded(*task[:3], {"tiny": file}, None, name=name)
+
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", stricter)
+    for lang, why in (("ko", "graded again"), ("en", "an earlier grading counts again")):
+        capsys.readouterr()
+        term.grade(place, lang=lang)
+        assert re.search(rf"^Ada +\d +\d +{why}$", capsys.readouterr().out, re.M), why
