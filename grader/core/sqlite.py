@@ -13,6 +13,8 @@ from pathlib import Path
 
 from grader.core.errors import UsageError
 
+SYNCHRONOUS = "FULL"
+"""The pragma by which a commit waits for the disk; tests, which lose nothing, do not wait."""
 WAIT_SECONDS = 30.0
 """How long a writer waits for another writer, or for a reader such as an export."""
 
@@ -22,7 +24,7 @@ def connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None)
     try:
         db.execute("PRAGMA journal_mode = DELETE")
-        db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
     except BaseException:
         db.close()
         raise

@@ -28,11 +28,15 @@ from graded import course, grade_fragment, grade_mistake, grade_text  # noqa: F4
 from in_process import Run, grade_here, lend
 from plain_python import PlainPython
 
+from grader.core import sqlite
 from grader.course.course import Course, load_course
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.worker.sandbox import Prepared
 
 torch.set_num_threads(1)
+# What a test writes need not survive a power failure.
+os.fsync = lambda fd: None
+sqlite.SYNCHRONOUS = "OFF"
 hypothesis.settings.register_profile("however slow", deadline=None)
 hypothesis.settings.load_profile("however slow")
 # A shell ignores SIGINT for what it starts in the background.

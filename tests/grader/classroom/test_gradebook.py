@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -164,12 +166,18 @@ def test_a_result_is_kept_whole_or_not_at_all(
 
 
 def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
-    """synchronous is 2 (FULL). The journal is SQLite's default, so the gradebook is one file that
-    can be copied.
+    """synchronous is 2 (FULL) in a process of its own, because ``conftest`` changes it in this one.
+    The journal is SQLite's default, so the gradebook is one file that can be copied.
     """
-    with new_gradebook(tmp_path) as book:
-        assert book.db.execute("PRAGMA synchronous").fetchone() == (2,)
-        assert book.db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    asked = (
+        "from pathlib import Path; from grader.core.sqlite import connect;"
+        f" db = connect(Path({str(tmp_path / DATABASE)!r}));"
+        " print(*(db.execute(f'PRAGMA {one}').fetchone()[0] for one in"
+        " ('synchronous', 'journal_mode')))"
+    )
+    words = [sys.executable, "-c", asked]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == "2 delete\n"
 
 
 # ------------------------------------------------------------------------------- attempts, mistakes
