@@ -131,12 +131,11 @@ def term_people(book: Gradebook) -> tuple[list[TermPerson], list[ExportNote]]:
             for student in () if entry.is_test else entry.students:
                 who = same.get(student.person, student.person) or student.name
                 one = known.get(same.get(student.person, student.person)) or student
-                section = one.details.get("section", "")
                 mine = marks.setdefault(who, {})
                 open_ones = pending.setdefault(who, set())
                 ids = {kind: id for kind, id in one.ids.items() if kind not in SHIFTING}
                 from_all = excused.get(who, ())
-                people[who] = TermPerson(one.name, ids, section, mine, open_ones, from_all)
+                people[who] = TermPerson(one.name, ids, one.sections, mine, open_ones, from_all)
                 if is_nameless(replace(student, name=one.name)):
                     nameless.add(who)
                     hidden.add(name)

@@ -211,6 +211,8 @@ class Summary:
                 f"taken as in time, because no time is known: {untimed}."
                 " Give --roster a list with times that was downloaded together with this"
             )
+        since = [called(entry) for entry in self.book.handed_in_since(handed)]
+        self.people("handed in again after this download, by the roster, so not graded", since)
         self.show_people(tally, handed)
         if topics:
             self.line("what to reteach:")

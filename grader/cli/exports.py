@@ -126,8 +126,8 @@ def write_term(out: Path, target: Path | None, section: str | None = None) -> Pa
     with Gradebook.open(out, any_of=True) as book:
         people, notes = term_people(book)
         if section is not None:
-            refuse_unknown_section(section, {one.section for one in people} - {""})
-            people = [one for one in people if one.section == section]
+            refuse_unknown_section(section, {of for one in people for of in one.sections})
+            people = [one for one in people if section in one.sections]
         with output(target) as file:
             for line in term_table(people, term_assignments(book)):
                 file.write(line)

@@ -94,7 +94,7 @@ def replay(
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
-    found, request = course(course_root), ReplayRequest(**values)
+    request = ReplayRequest(**values)
     options = []
     if way is not None:
         options.append(f"--{way}")
@@ -110,7 +110,9 @@ def replay(
         options += ["--student", student]
     with contextlib.ExitStack() as stack:
         if student is not None:
-            request = stack.enter_context(graded_files(request, student))
+            request, graded_by = stack.enter_context(graded_files(request, student))
+            course_root = course_root or graded_by
+        found = course(course_root)
         resolved = resolve_target(found, replace(request, options=tuple(options)))
         if resolved is None:
             sys.exit(ExitCode.NOT_FULL_MARKS)
@@ -120,13 +122,17 @@ def replay(
 
 
 @contextlib.contextmanager
-def graded_files(request: ReplayRequest, student: str) -> Iterator[ReplayRequest]:
-    """Return the request for a folder with what a gradebook has of a student, and its seed."""
+def graded_files(
+    request: ReplayRequest, student: str
+) -> Iterator[tuple[ReplayRequest, Path | None]]:
+    """Return the request for a folder with what a gradebook has of a student, and its seed; and the
+    folder of the course that graded it, if that is not the installed one.
+    """
     from grader.classroom.gradebook.store import Gradebook
 
     with Gradebook.open(request.place) as book:
         entry = book.entry_of(student)
-        files = book.graded_files(entry.name)
+        files, graded_by = book.graded_files(entry.name), book.about("course")
     if entry.report is None or not files:
         raise UsageError("{name} has no graded file", name=entry.name)
     given = request.seed is not None or request.check_seed is not None
@@ -135,7 +141,8 @@ def graded_files(request: ReplayRequest, student: str) -> Iterator[ReplayRequest
             path = Path(folder, f"{lesson}.py")
             path.write_text(text, "utf-8", "surrogateescape", newline="")
         seed = request.seed if given else entry.report.seed
-        yield replace(request, place=Path(folder), seed=seed)
+        wanted = replace(request, place=Path(folder), seed=seed)
+        yield wanted, Path(graded_by) if graded_by else None
 
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)

@@ -19,7 +19,13 @@ from grader.classroom.batch import changing, waiting_for
 from grader.classroom.exports.common import TEST_STUDENT
 from grader.classroom.gradebook import by_hand
 from grader.classroom.gradebook.entry import GradebookEntry, total_points
-from grader.classroom.gradebook.marks import MarkChange, changes_since, history_of, is_exported
+from grader.classroom.gradebook.marks import (
+    FORGOTTEN,
+    MarkChange,
+    changes_since,
+    history_of,
+    is_exported,
+)
 from grader.classroom.gradebook.people import described, known_people, person_of, unique_call
 from grader.classroom.gradebook.store import Gradebook, is_called, was_called
 from grader.cli.batch_screen import announce, changed_checks, mark_text, show_changes
@@ -64,15 +70,17 @@ def show_term(console: Console, book: Gradebook, called: str) -> None:
     for name, number in book.assignments().items():
         there = book.at(number)
         most = sum(column.max_score for column in there.columns())
-        for entry in there.entries():
+        known = ((entry, False) for entry in there.entries())
+        gone = ((entry, True) for entry in there.entries(forgotten=True))
+        for entry, forgotten in (*known, *gone):
             if any(one.person == person for one in entry.students):
                 table.add_row(
                     clean(name),
-                    mark_text(None if entry.is_test else total_points(entry)),
+                    mark_text(None if entry.is_test or forgotten else total_points(entry)),
                     points_text(most),
                     str(entry.counts or ""),
                     time_text(entry.handed_in, book.zone()),
-                    why_no_mark(entry) or late_text(entry),
+                    FORGOTTEN if forgotten else why_no_mark(entry) or late_text(entry),
                 )
     console.print(Text(clean(called), "bold"))
     console.print(table)

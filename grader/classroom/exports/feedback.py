@@ -99,9 +99,11 @@ def pages_by_worksheet(
 
 
 def moodle_path(name: str, participant: str) -> str:
-    """Return ``<name>_<participant>_assignsubmission_file/report.html``."""
+    """Return ``<name>_<participant>_assignsubmission_file_/report.html``: Moodle before 4.1 wants
+    the last ``_``, and later versions accept it.
+    """
     plain = " ".join(name.replace("_", " ").replace("/", " ").split())
-    return f"{plain}_{participant}_assignsubmission_file/{PAGE}"
+    return f"{plain}_{participant}_assignsubmission_file_/{PAGE}"
 
 
 def pages_for_folder(entries: Iterable[PublicEntry], page_of: PageOf) -> Iterator[Piece]:

@@ -112,7 +112,7 @@ class TermPerson:
 
     name: str
     ids: Mapping[str, str]
-    section: str
+    sections: tuple[str, ...]
     marks: Mapping[str, float]
     not_graded: Collection[str] = ()
     excused: Collection[str] = ()
@@ -153,7 +153,7 @@ def term_table(
             [
                 person.name,
                 *(person.ids.get(kind) for kind in kinds),
-                person.section,
+                "; ".join(person.sections),
                 *map(person.cell, names),
                 len(missing),
                 len(pending),

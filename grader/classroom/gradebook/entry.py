@@ -79,11 +79,10 @@ class GradebookEntry:
     @property
     def sections(self) -> tuple[str, ...]:
         """The sections of its students, as the roster has them."""
-        named = (student.details.get("section", "") for student in self.students)
-        return tuple(dict.fromkeys(section for section in named if section))
+        return tuple(dict.fromkeys(one for who in self.students for one in who.sections))
 
     def students_in(self, section: str) -> tuple[StudentIdentity, ...]:
-        return tuple(one for one in self.students if one.details.get("section") == section)
+        return tuple(one for one in self.students if section in one.sections)
 
     @property
     def adjusted_by(self) -> float:

@@ -158,7 +158,9 @@ def keep_places(book: Gradebook, mark: int) -> None:
 
 
 def cause_of_place(book: Gradebook, old: Sequence[int] | None, new: Sequence[int]) -> str:
-    """Return why somebody is on other lines, if that is because of a team, or of several lines."""
+    """Return why somebody is on other lines: because of a team, of several lines, or because a
+    roster says whose a submission is.
+    """
     before = old or ()
     if came := teams_among(book, [line for line in new if line not in before]):
         return f"now in {name_list(came)}"
@@ -167,7 +169,9 @@ def cause_of_place(book: Gradebook, old: Sequence[int] | None, new: Sequence[int
     several = len(new) > 1
     if before and new and several != (len(before) > 1):
         return "has several submissions" if several else "has one submission"
-    return ""
+    query = "SELECT t.came_as FROM submissions s JOIN attempts t ON t.id = s.attempt WHERE s.id = ?"
+    came_as = book.value(query, new[0]) if before and new else None
+    return f"handed in as {came_as}" if came_as else ""
 
 
 def teams_among(book: Gradebook, lines: Iterable[int]) -> list[str]:
@@ -286,7 +290,7 @@ def cause_of(book: Gradebook, entry: GradebookEntry, before: KeptMark, new: Mark
     if old.attempt != new.attempt:
         causes.append(cause_of_attempt(book, entry, before, new))
     elif old.grading != new.grading:
-        causes.append(cause_of_grading(old.grading or 0, new.grading))
+        causes.append(cause_of_grading(book, before, new.grading))
     if old.penalty != new.penalty:
         extension = extension_of(entry)
         if before.extension is not None and before.extension != extension:
@@ -301,11 +305,13 @@ def cause_of(book: Gradebook, entry: GradebookEntry, before: KeptMark, new: Mark
     return "; ".join(causes) or "marks are made differently"
 
 
-def cause_of_grading(old: int, new: int | None) -> str:
+def cause_of_grading(book: Gradebook, before: KeptMark, new: int | None) -> str:
     """Return why another grading of the same attempt counts."""
-    if not new:
+    if new is None:
         return "could not be graded again"
-    return "graded again" if new > old else "an earlier grading counts again"
+    made_at = book.value("SELECT made_at FROM gradings WHERE id = ?", new)
+    earlier = new < (before.state.grading or 0) or made_at < before.made_at
+    return "an earlier grading counts again" if earlier else "graded again"
 
 
 def extension_of(entry: GradebookEntry) -> str:
@@ -480,14 +486,18 @@ def change_of(
     book: Gradebook, entry: GradebookEntry, old: MarkState, later: Sequence[KeptMark]
 ) -> MarkChange:
     """Return the change from a mark to the last of those after it, with all causes since a mark
-    was last made of the same. Of lateness, only that of now is one.
+    was last made of the same; of which attempt counts, and of lateness, only that of now.
     """
     new = later[-1]
     same = max((at + 1 for at, row in enumerate(later) if row.state == old), default=0)
     said = [one for row in later[same:] if row.cause for one in row.cause.split("; ")]
-    late = [one for one in said if LATENESS.fullmatch(one)]
-    now_late = [str(entry.lateness or "not late")] if late else []
-    causes = dict.fromkeys([one for one in said if one not in late] + now_late)
+    causes = dict.fromkeys(one for one in said if not PASSING.fullmatch(one))
+    if (
+        counts := [one for one in said if COUNTS.fullmatch(one)]
+    ) and new.state.attempt != old.attempt:
+        causes[counts[-1]] = None
+    if any(LATENESS.fullmatch(one) for one in said):
+        causes[str(entry.lateness or "not late")] = None
     if old == MarkState() and not causes:
         causes = dict.fromkeys(first_causes(entry))
     return MarkChange(
@@ -503,6 +513,9 @@ def change_of(
 
 LATENESS = re.compile(r"not late|[^:]* late(, [^:]*)?")
 """What ``cause_of`` says of a late rule."""
+COUNTS = re.compile(r"attempt \d+ counts")
+PASSING = re.compile(f"{LATENESS.pattern}|{COUNTS.pattern}")
+"""Causes of which only the last one holds."""
 
 
 def first_causes(entry: GradebookEntry) -> Iterator[str]:

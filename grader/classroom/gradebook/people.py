@@ -57,6 +57,7 @@ def enrol(
     """
     with transaction(book.db):
         older = keep_roster(book, roster) if roster is not None else None
+        book.has_older_roster = older is not None
         join_by_number(book)
         for number in book.assignments().values():
             adopt(book.at(number), known_people(book.at(number)))
@@ -149,7 +150,8 @@ def in_several(
 
 OLDER = (
     "this roster is older than the last one, because its times of hand-in are earlier. So names,"
-    " groups and extensions stay as they were. To use it all the same, remove its column of times"
+    " groups, extensions and known times stay as they were. To use it all the same, remove its"
+    " column of times. A time that is wrong is mended with an extension: column due"
 )
 FEW = 3
 """Of so many submissions, somebody has to be on the roster."""

@@ -29,6 +29,7 @@ from grader.classroom.gradebook.identity import (
     number_keys,
 )
 from grader.classroom.gradebook.roster_columns import (
+    BETWEEN_SECTIONS,
     DETAILS,
     FAMILY,
     GIVEN,
@@ -138,23 +139,39 @@ def read_roster(path: Path, zone: ZoneInfo | None = None) -> Roster:
         details = details_of(row, name, ids, f"{path}:{line}", zone)
         students.append((line, StudentIdentity(name, ids, details)))
     columns = {detail for detail, headers in DETAILS.items() if headers & {*fields}}
-    listed = tuple(once(students))
+    listed = tuple(once(with_sections(students)))
     problems += (f"{path}:{said}" for said in double_rows(listed))
     return Roster(listed, tuple(problems), frozenset(columns))
 
 
 def once(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[tuple[int, StudentIdentity]]:
-    """Yield each student once, with all groups: a list of groups has a line for each of them."""
+    """Yield each student once, with all groups and sections: a list may have a line for each."""
     lines: dict[object, tuple[int, StudentIdentity]] = {}
     for line, student in students:
         same = (student.name, *sorted(student.ids.items())) if student.ids else line
         first, known = lines.get(same, (line, student))
-        groups = [one.details["group"] for one in (known, student) if "group" in one.details]
         details = student.details | known.details
-        if groups:
-            details["group"] = "; ".join(dict.fromkeys(groups))
+        for several in {"group", "section"} & details.keys():
+            both = (one.details.get(several) for one in (known, student))
+            details[several] = "; ".join(dict.fromkeys(filter(None, both)))
         lines[same] = first, replace(known, details=details)
     yield from lines.values()
+
+
+def with_sections(
+    students: Sequence[tuple[int, StudentIdentity]],
+) -> list[tuple[int, StudentIdentity]]:
+    """Return students with sections as ``StudentIdentity`` has them, where Canvas writes several as
+    a list in words: each part is the whole section of somebody else.
+    """
+    known = {one.details.get("section", "") for _, one in students}
+    found = []
+    for line, one in students:
+        parts = BETWEEN_SECTIONS.split(one.details.get("section", ""))
+        if len(parts) > 1 and known.issuperset(parts):
+            one = replace(one, details=one.details | {"section": "; ".join(parts)})
+        found.append((line, one))
+    return found
 
 
 def double_rows(students: Iterable[tuple[int, StudentIdentity]]) -> Iterator[str]:

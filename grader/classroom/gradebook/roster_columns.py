@@ -71,6 +71,8 @@ DETAILS = {
 }
 """The columns of each detail."""
 
+BETWEEN_SECTIONS = re.compile(r",? (?:and|und|et|y) |, ")
+"""What Canvas writes between several sections of one student, in the course's language."""
 PARTICIPANT = re.compile(r"\D*?\s*(\d+)")
 """Moodle's ``Participant 104517``, in any language; the number is the participant's id."""
 PARTICIPANT_WORDS = frozenset(("participant", "teilnehmer/in", "participante", "참가자"))
@@ -121,6 +123,13 @@ def kinds_of(headers: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
+def participant_number(text: str) -> str | None:
+    """Return the number in Moodle's ``Participant 104517``; None for another text."""
+    found = PARTICIPANT.fullmatch(text.strip())
+    word = text.strip().removesuffix(found[1]).strip().casefold() if found else ""
+    return found[1] if found and word in PARTICIPANT_WORDS else None
+
+
 def ids_of(row: Row, kinds: dict[str, str]) -> dict[str, str]:
     """Return a row's ids; ``Participant 104517`` and 104517 are one."""
     found = {}
@@ -129,8 +138,7 @@ def ids_of(row: Row, kinds: dict[str, str]) -> dict[str, str]:
             continue
         kind, value = kinds[header], text
         participant = PARTICIPANT.fullmatch(text)
-        word = text.removesuffix(participant[1]).strip().casefold() if participant else ""
-        if kind == "id" and word in PARTICIPANT_WORDS:
+        if kind == "id" and participant_number(text):
             kind = "moodle_participant"
         if kind == "moodle_participant":
             kind, value = (kind, participant[1]) if participant else ("id", text)

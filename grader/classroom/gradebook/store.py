@@ -18,7 +18,7 @@ import re
 import secrets
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -45,6 +45,7 @@ from grader.classroom.gradebook.entry import (
     time_on_roster,
 )
 from grader.classroom.gradebook.migrations import migrate
+from grader.classroom.gradebook.roster_columns import participant_number
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of, unique_names
 from grader.classroom.passed_over import wrong_files
@@ -132,13 +133,15 @@ class Gradebook:
     """An open gradebook. As a context manager, it closes itself and reports SQLite's errors.
 
     ``assignment`` is the number of the assignment to which all else refers, ``folder`` the place of
-    its pages and tables.
+    its pages and tables. ``has_older_roster`` says that this run was given a roster that is older
+    than another one: it changes no time that was told with the same download.
     """
 
     def __init__(self, path: Path, db: sqlite3.Connection, assignment: int = 0) -> None:
         self.path = path
         self.db = db
         self.assignment = assignment
+        self.has_older_roster = False
 
     @classmethod
     def open(
@@ -333,6 +336,7 @@ class Gradebook:
         chosen = next((one for one in attempts if one.id == row["attempt"]), None)
         handed_in = chosen.handed_in if chosen else None
         lateness = self.lateness(people, handed_in)
+        by_rule = handed_in is not None and bool(self.about("late_rule"))
         report = row["report"] and Report.from_json(json.loads(row["report"]))
         return GradebookEntry(
             name=row["name"],
@@ -342,7 +346,7 @@ class Gradebook:
             fault=bool(row["fault"]),
             missing=row["missing"] == 1,
             elsewhere=row["missing"] == 2,
-            late=bool(row["late"]) or lateness is not None,
+            late=lateness is not None if by_rule else bool(row["late"]),
             attempt=max(row["gradings"], 1),
             adjustments=self.adjustments(row["name"]),
             comments=self.comments(row["name"]),
@@ -445,13 +449,14 @@ class Gradebook:
             "SELECT n.made_at, n.grading AS new_grading, o.grading AS old_grading, n.mark AS new,"
             " o.mark AS old FROM marks n JOIN marks o ON o.id = (SELECT max(id) FROM marks WHERE"
             " submission = n.submission AND id < n.id) WHERE n.submission = ? AND n.attempt ="
-            " o.attempt AND n.grading != o.grading AND n.mark IS NOT o.mark ORDER BY n.id",
+            " o.attempt AND n.grading > o.grading AND n.mark IS NOT o.mark ORDER BY n.id",
             submission,
         )
         for row in list(rows):
             titles = self.db.execute(
                 "SELECT k.title FROM results n JOIN results o ON o.check_id = n.check_id AND"
-                " o.grading = ? AND o.points != n.points JOIN assignments a ON a.id = ? JOIN"
+                " o.grading = ? AND o.points != n.points AND 'skipped' NOT IN (o.outcome,"
+                " n.outcome) JOIN assignments a ON a.id = ? JOIN"
                 " checks k ON k.id = n.check_id AND k.course_hash = a.course_hash AND k.lang ="
                 " a.lang WHERE n.grading = ? ORDER BY k.position",
                 [row["old_grading"], self.assignment, row["new_grading"]],
@@ -952,6 +957,12 @@ class Gradebook:
             self.change("attempts", attempt, new)
         told = time_on_roster(one.students)
         query = "SELECT told FROM times_told WHERE attempt = ? ORDER BY id DESC LIMIT 1"
+        known = (
+            "SELECT 1 FROM times_told o JOIN runs r ON r.id = o.run JOIN runs n ON n.id = ? WHERE"
+            " o.attempt = ? AND r.newest IS n.newest"
+        )
+        if self.has_older_roster and self.value(known, run, attempt):
+            return
         if told and told != self.value(query, attempt):
             self.insert("times_told", {"attempt": attempt, "told": told, "run": run})
             self._set_times(self.value("SELECT came_under FROM attempts WHERE id = ?", attempt))
@@ -1069,6 +1080,19 @@ class Gradebook:
             " NULL AND coalesce(as_of, handed_in, on_roster) IS NULL"
         )
         return int(self.value(query, run))
+
+    def handed_in_since(self, names: Collection[str]) -> list[GradebookEntry]:
+        """Return who of these, by the roster, handed in after every download was made."""
+        query = "SELECT max(newest) FROM runs WHERE assignment = ?"
+        newest = self.value(query, self.assignment)
+        since = []
+        for entry in self.entries() if newest is not None else ():
+            told, known = time_on_roster(entry.students), entry.handed_in
+            if entry.name not in names or not told or not known or told <= known:
+                continue
+            if moment(told).timestamp() - ZIP_SECONDS > newest:
+                since.append(entry)
+        return since
 
     def _line(self, one: Submission) -> int:
         """Return the number of a submission, which is made if it is not there."""
@@ -1263,8 +1287,10 @@ def plain(name: str) -> str:
 
 
 def is_called(student: StudentIdentity, called: str) -> bool:
-    """Return whether somebody may mean this student: by a spelling of the name, or by an id."""
-    wanted = called.strip().casefold()
+    """Return whether somebody may mean this student: by a spelling of the name, or by an id. In
+    Moodle, ``Participant 104517`` is one.
+    """
+    wanted = (participant_number(called) or called).strip().casefold()
     ids = {value.strip().casefold() for value in student.ids.values()}
     return wanted in ids or bool(forms_of(called) & forms_of(student.name))
 

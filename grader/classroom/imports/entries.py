@@ -31,10 +31,10 @@ class StudentIdentity:
     ``canvas_id``, ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``,
     ``sid``, ``username``, …
 
-    ``details`` are what a roster adds: ``section``; ``group``; ``role``, ``test`` for Canvas's test
-    student; ``due``, an extension; ``handed_in``, a time; and ``formerly``, the names on earlier
-    rosters, one in a line. ``person`` is the number in the term; ``first`` is the one before, if
-    they turned out to be somebody else.
+    ``details`` are what a roster adds: ``section`` and ``group``, several joined by "; "; ``role``,
+    ``test`` for Canvas's test student; ``due``, an extension; ``handed_in``, a time; and
+    ``formerly``, the names on earlier rosters, one in a line. ``person`` is the number in the term;
+    ``first`` is the one before, if they turned out to be somebody else.
     """
 
     name: str
@@ -47,6 +47,10 @@ class StudentIdentity:
     def number(self) -> int | None:
         """The number that stays if it is undone that they are somebody else."""
         return self.person if self.first is None else self.first
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.details.get("section", "").split("; ")))
 
     @property
     def former_names(self) -> tuple[str, ...]:

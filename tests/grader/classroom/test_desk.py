@@ -206,7 +206,10 @@ def moodle_takes(path: str, participants: set[int]) -> tuple[int, str] | None:
 
     After ``is_valid_filename_for_import`` in mod/assign/feedback/file/importziplib.php of Moodle:
     the first part of the path with four fields between underscores, the second of them a number.
+    Before 4.1, the whole path had five fields.
     """
+    if len(path.split("_", 4)) < 5:
+        return None
     parts = path.split("/")
     while parts:
         fields = parts.pop(0).split("_", 4)
@@ -214,7 +217,7 @@ def moodle_takes(path: str, participants: set[int]) -> tuple[int, str] | None:
             continue
         if (fields[2], fields[3]) != ("assignsubmission", "file"):
             continue
-        return int(fields[1]), "/".join([*fields[4:], *parts])
+        return int(fields[1]), "/".join([*(fields[4:] or [""]), *parts])
     return None
 
 
@@ -309,10 +312,10 @@ def test_moodle_takes_each_page_back_for_whom_it_is(desk: Desk) -> None:
         taken = {
             moodle_takes(path, participants): archive.read(path) for path in archive.namelist()
         }
-    assert {key and key[1] for key in taken} == {"report.html"}
+    assert {key and key[1] for key in taken} == {"/report.html"}
     assert len(taken) == CLASS_SIZE
     for number, name in enumerate(CLASS):
-        page = taken[FIRST_MOODLE_PARTICIPANT + number, "report.html"]
+        page = taken[FIRST_MOODLE_PARTICIPANT + number, "/report.html"]
         assert page == page_of(out, name).read_bytes()
 
 

@@ -142,8 +142,8 @@ def term_rows(*people: TermPerson) -> list[dict[str, str]]:
 
 
 def test_a_term_has_each_kind_of_id_in_a_column_of_its_own() -> None:
-    ada = TermPerson("Ada", {"email": "ada@x.edu", "canvas_id": "7"}, "A", {})
-    ben = TermPerson("=Ben", {"username": "ben", "sid": "0012"}, "", {})
+    ada = TermPerson("Ada", {"email": "ada@x.edu", "canvas_id": "7"}, ("A",), {})
+    ben = TermPerson("=Ben", {"username": "ben", "sid": "0012"}, (), {})
     one, other = term_rows(ada, ben)
     assert list(one) == [
         *("name", "sid", "email", "username", "canvas_id", "section", "Week 1", "'=Week 2"),
@@ -169,13 +169,13 @@ def test_a_term_has_each_kind_of_id_in_a_column_of_its_own() -> None:
 def test_a_terms_total_counts_what_is_missing_as_zero_but_never_what_is_not_graded(
     marks: dict[str, float], not_graded: Collection[str], cells: list[str]
 ) -> None:
-    (line,) = term_rows(TermPerson("Ada", {}, "A", marks, not_graded))
+    (line,) = term_rows(TermPerson("Ada", {}, ("A",), marks, not_graded))
     assert list(line.values())[2:] == cells
 
 
 def test_equal_weights_add_up_to_100() -> None:
     weeks = [TermAssignment(f"Week {number}", 10.0, 100.0 / 7) for number in range(7)]
-    text = b"".join(term_table([TermPerson("Ada", {}, "", {})], weeks)).decode("utf-8-sig")
+    text = b"".join(term_table([TermPerson("Ada", {}, (), {})], weeks)).decode("utf-8-sig")
     assert text.splitlines()[1].endswith(",7,0,0.0,100.0")
 
 

@@ -459,7 +459,7 @@ def test_each_member_of_a_team_gets_the_page(tmp_path: Path) -> None:
     parts = list(pages_for_moodle([*entries, stray], str.encode, request))
     assert str(parts[-1]) == "Zoe: not in the sheet, so this page was not written"
     assert written(parts) == {
-        f"{name}_{number}_assignsubmission_file/report.html": team.name.encode()
+        f"{name}_{number}_assignsubmission_file_/report.html": team.name.encode()
         for name, number, team in (("Alice Doe", 11, RED), ("Bob", 12, BLUE), ("Eve", 13, RED))
     }
     folder = pages_for_folder([ALICE.public(), TEAM.public()], str.encode)
@@ -475,8 +475,8 @@ def test_without_a_worksheet_only_a_members_own_number_takes_the_page() -> None:
     shared = replace(TEAM, students=(*people, StudentIdentity("Roe", {"moodle_participant": "6"})))
     parts = list(pages_for_moodle([shared.public(), RED.public()], str.encode, ExportRequest()))
     assert list(written(parts)) == [
-        "Roe_6_assignsubmission_file/report.html",
-        "Team Red_12_assignsubmission_file/report.html",
+        "Roe_6_assignsubmission_file_/report.html",
+        "Team Red_12_assignsubmission_file_/report.html",
     ]
     kim, lee, warning = [str(part) for part in parts if isinstance(part, ExportNote)]
     assert kim.startswith("Kim: there is no page for this member of a team")

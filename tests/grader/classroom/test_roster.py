@@ -225,6 +225,32 @@ def test_sections_extensions_and_times_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_who_is_in_several_sections_is_in_each_of_them(tmp_path: Path) -> None:
+    """As Canvas writes it, if each is somebody's whole section; as a list; in a row for each."""
+    text = "name,sid,section\n" + "".join(
+        f"{name},{sid},{section}\n"
+        for name, sid, section in (
+            ("Ann", 1, "A"),
+            ("Bob", 2, "B"),
+            ("Cy", 3, "A and B"),
+            ("Di", 4, "Art and Design"),
+            ("Ed", 5, "A; C"),
+            ("Flo", 6, "A"),
+            ("Flo", 6, "B"),
+        )
+    )
+    roster = read_roster(write_roster(tmp_path, text))
+    assert {one.name: one.sections for _, one in roster.students} == {
+        "Ann": ("A",),
+        "Bob": ("B",),
+        "Cy": ("A", "B"),
+        "Di": ("Art and Design",),
+        "Ed": ("A", "C"),
+        "Flo": ("A", "B"),
+    }
+    assert roster.problems == ()
+
+
 @pytest.mark.parametrize(
     ("cells", "zone", "said"),
     [

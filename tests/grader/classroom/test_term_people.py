@@ -204,6 +204,24 @@ def table(term: Term) -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in rows}
 
 
+def test_whose_a_submission_is_by_a_new_roster_is_announced(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mia is listed without a submission until the roster says that the other one is hers."""
+    first = term.download("w1", folder("Mia Roth", 101, 7))
+    roster = "name,email,moodle_participant\nMia Roth,m@x.edu,{}\nAda,a@x.edu,5\n"
+    term.grade(first, assignment="Week 1", roster=term.roster(roster.format(101)))
+    second = term.download("w2", folder("Mia Roth-Berg", 202, 9))
+    term.grade(second, assignment="Week 2")
+    term.run("export", term.out / "Week 2", "--to", "csv")
+    capsys.readouterr()
+    renamed = roster.replace("Mia Roth", "Mia Roth-Berg")
+    term.grade(second, assignment="Week 2", roster=term.roster(renamed.format(202)))
+    said = capsys.readouterr().out
+    assert re.search(r"^Mia Roth\S* +none +9 +handed in as Mia Roth-Berg_202", said, re.M), said
+    assert "handed in as Mia Roth-Berg_202" in term.run("changes", term.out / "Week 2")
+
+
 @pytest.mark.parametrize("called", ["Farid", "Ruth"])
 @pytest.mark.parametrize("said", [["Farid", "Ruth"], ["Ruth", "Farid"]])
 def test_who_was_said_to_be_another_is_nobody_else_after_the_undo(

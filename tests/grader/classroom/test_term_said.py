@@ -217,6 +217,22 @@ def test_an_export_of_a_section_has_nobody_else(term: Term) -> None:
         term.run("export", term.out, "--to", "csv", "--section", "C")
 
 
+def test_who_is_in_two_sections_has_a_mark_in_both(term: Term) -> None:
+    listed = "name,sid,section\nAda,1,A\nBen,2,B\nCy,3,A and B\n"
+    handed = {f"{name}/tiny.py": points(8) for name in ("Ada", "Ben", "Cy")}
+    term.grade(term.download("a", handed), assignment="Lab", roster=term.roster(listed))
+    for section, names in (("A", ["Ada", "Cy"]), ("B", ["Ben", "Cy"])):
+        for out, file, column in (
+            (term.out, "term.csv", "name"),
+            (term.out / "Lab", "grades.csv", "submission"),
+        ):
+            term.run(
+                "export", out, "--to", "csv", "--section", section, "--output", term.folder / file
+            )
+            with (term.folder / file).open(encoding="utf-8-sig") as table:
+                assert [row[column] for row in csv.DictReader(table)] == names
+
+
 def test_a_download_that_is_refused_makes_no_assignment(term: Term) -> None:
     roster = term.roster("name,sid\nAda,1\nBen,2\n")
     week1 = term.download("w1", {"Ada/tiny.py": points(8), "Ben/tiny.py": points(5)})
@@ -226,6 +242,33 @@ def test_a_download_that_is_refused_makes_no_assignment(term: Term) -> None:
         term.grade(term.download("o", others), assignment="Week 2", roster=roster)
     with Gradebook.open(term.out, any_of=True) as book:
         assert list(book.assignments()) == ["Week 1"]
+
+
+def test_by_the_rule_nobody_is_late_within_an_extension(term: Term) -> None:
+    """Whatever Canvas writes into the file's name."""
+    roster = "Student,ID,SIS Login ID,Section,submitted_at,due\nAda,1,a,,2026-03-02T10:00Z,+1d\n"
+    place = term.download("w1", {"ada_LATE_1_5_tiny.py": points(8)})
+    term.grade(place, roster=term.roster(roster))
+    with Gradebook.open(term.out) as book:
+        assert book.entry_of("Ada").late
+    term.grade(place, due="2026-03-02T00:00Z", late="50%/day")
+    with Gradebook.open(term.out) as book:
+        assert not book.entry_of("Ada").late
+
+
+def test_a_forgotten_submission_is_in_the_list_of_a_person_s_marks(term: Term) -> None:
+    for week in ("Week 1", "Week 2"):
+        term.grade(term.download(week, {"Ada/tiny.py": points(8)}), assignment=week)
+    term.run("forget", term.out / "Week 1", "Ada")
+    lines = term.run("show", term.out, "Ada").splitlines()
+    assert [line.split()[2] for line in lines if "Week" in line] == ["none", "8"]
+    assert "forgotten" in lines[2]
+
+
+def test_a_participant_is_named_as_moodle_writes_it(term: Term) -> None:
+    term.grade(term.download("w1", moodle(100, {"Ada Lovelace": 8})))
+    for called in ("100", "Participant 100", "참가자100"):
+        assert "8 of 10" in term.run("show", term.out, called)
 
 
 def test_a_page_shows_no_mark_where_there_is_none(term: Term) -> None:
@@ -268,6 +311,20 @@ def test_how_late_is_said_as_it_is_now(term: Term) -> None:
         )
         ((*_, why),) = changed(term)
         assert why.startswith(late), why
+
+
+def test_which_attempt_counts_is_said_as_it_is_now(term: Term) -> None:
+    term.grade(term.download("a", {"Ada/tiny.py": points(8)}))
+    term.run("export", term.out, "--to", "csv")
+    newer = term.download("b", {"Ada/tiny.py": points(10)}, MONDAY + DAY)
+    term.grade(newer)
+    term.run("adjust", term.out, "Ada", "--points", "-1", "--reason", "copied")
+    for policy in ("first", "last"):
+        term.grade(newer, attempts=policy)
+    copied, better = "adjustment: copied", "tiny.double failed → passed"
+    assert changed(term) == [["Ada", "8", "9", f"{copied}; attempt 2 counts; {better}"]]
+    term.grade(newer, attempts="first")
+    assert changed(term) == [["Ada", "8", "7", copied]]
 
 
 def test_an_earlier_grading_that_counts_again_is_not_graded_again(

@@ -270,13 +270,31 @@ def test_the_same_file_after_another_one_is_the_first_one_where_that_may_count(
     assert term.marks() == {"Ada": 0.0}
 
 
-def test_a_time_later_than_every_download_is_that_of_another_submission(term: Term) -> None:
+def test_a_time_later_than_every_download_is_that_of_another_submission(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ada handed in again after A was downloaded. If no other time is known, it is hers."""
     said = {"old": f"{ON_TIME},", "new": f"{LATE},"}
-    walk(term, "A+old A+new", said)
+    walk(term, "A+old", said)
+    assert "handed in again after this download" not in capsys.readouterr().out
+    walk(term, "A+new", said)
     assert term.marks() == {"Ada": 9.0}
+    assert "handed in again after this download, by the roster" in capsys.readouterr().out
     walk(term, "B+new", said)
     assert term.marks() == {"Ada": 4.0}
+
+
+def test_an_earlier_time_for_the_same_download_changes_nothing(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in this run nor in the next one; the run says what to do."""
+    said = {"old": f"{ON_TIME},", "new": f"{LATE},", "earlier": "2026-03-01T23:00Z,"}
+    walk(term, "A+old B+new", said)
+    for steps in ("B+earlier", "B", "B+earlier", "A", "B"):
+        walk(term, steps, said)
+        assert term.marks() == {"Ada": 4.0}, steps
+        told = "known times stay" in capsys.readouterr().err
+        assert told is ("earlier" in steps)
 
 
 @pytest.mark.parametrize("before", [f"{ON_TIME},", ","])
@@ -291,7 +309,7 @@ def test_an_older_roster_takes_nothing_back(
     walk(term, steps, said)
     assert term.marks() == {"Ada": 8.0}
     printed = capsys.readouterr()
-    assert "extension" not in printed.out.replace("groups and extensions", "")
+    assert "extension" not in printed.out
     assert steps.count("old") == printed.err.count("older than the last one")
     walk(term, "B+new", said | {"new": f"{LATE},"})
     assert term.marks() == {"Ada": 4.0}
