@@ -25,7 +25,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.classroom.batch import Graded, PageOptions, render
 from grader.core.errors import EngineFault, UsageError
@@ -130,7 +130,7 @@ def answer(text: str) -> str:
     return json.dumps(answered.as_json())
 
 
-def _grade(question: dict[str, Any]) -> ClusterAnswer:
+def _grade(question: dict[str, object]) -> ClusterAnswer:
     for key, here in (("engine_hash", engine_hash()), ("torch_version", torch_version())):
         if here != (there := question.get(key, "an older one")):
             what = key.replace("_", " ")

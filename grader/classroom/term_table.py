@@ -38,7 +38,7 @@ class TermFile:
 
     path: Path
     text: str = ""
-    said: dict[str, Any] = field(default_factory=dict)
+    said: dict[str, object] = field(default_factory=dict)
     forgotten: Collection[str] = ()
 
     @classmethod

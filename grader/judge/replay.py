@@ -535,7 +535,7 @@ def snippet(
     return text if len(text) <= MAX_CHARACTERS else None
 
 
-def as_handed(inputs: Mapping[str, Any], tensors: Sequence[Tensor]) -> dict[str, Any]:
+def as_handed(inputs: Mapping[str, Any], tensors: Sequence[Tensor]) -> dict[str, object]:
     """Return inputs as a call got them: the copies that require grad, where it got such. Other
     copies keep their names anyway.
     """

@@ -89,7 +89,7 @@ class TextReader:
         except OverBudget:
             return ""
 
-    def _ask(self, request: dict[str, Any], blob: bytes) -> Any:
+    def _ask(self, request: dict[str, object], blob: bytes) -> Any:
         """Return the process's answer; raise OverBudget, or EngineFault if the host is at fault.
 
         Only a new process decides that a text is over the budget: what earlier texts left in the
@@ -104,7 +104,7 @@ class TextReader:
                 raise
         return self._answer(request, blob)
 
-    def _answer(self, request: dict[str, Any], blob: bytes) -> Any:
+    def _answer(self, request: dict[str, object], blob: bytes) -> Any:
         process = self._started()
         late = threading.Event()
 
@@ -209,7 +209,7 @@ def limit_time() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
 
 
-def answer_to(frame: Frame) -> dict[str, Any]:
+def answer_to(frame: Frame) -> dict[str, object]:
     try:
         return {"value": ACTIONS[frame.body["do"]](frame)}
     except MemoryError:
@@ -218,7 +218,7 @@ def answer_to(frame: Frame) -> dict[str, Any]:
         return {"fault": traceback.format_exc()}
 
 
-def read_file(frame: Frame) -> dict[str, Any]:
+def read_file(frame: Frame) -> dict[str, object]:
     """Return a lesson's file. It is analyzed as the judge will do it, so the judge gets no text
     whose analysis is over a limit.
     """

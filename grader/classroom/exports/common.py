@@ -151,7 +151,7 @@ def full_marks(columns: Sequence[LessonColumn]) -> float:
     return sum(column.max_score for column in columns)
 
 
-def adjustment_as_json(one: Adjustment) -> dict[str, Any]:
+def adjustment_as_json(one: Adjustment) -> dict[str, object]:
     """Return an adjustment for a table: its number is only the gradebook's."""
     return {key: value for key, value in asdict(one).items() if key != "number"}
 
@@ -345,7 +345,7 @@ def as_bytes(data: Mapping[str, object]) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
+def entry_as_json(entry: GradebookEntry) -> dict[str, object]:
     """Return the report without times, and under ``gradebook`` everything else that is known, so
     that the same class gives the same bytes.
     """

@@ -91,7 +91,7 @@ def heading(entry: PublicEntry) -> Iterator[str]:
             yield from host_limitations(sandbox, Catalogue())
 
 
-def extra(report: PublicReport) -> dict[str, Any]:
+def extra(report: PublicReport) -> dict[str, object]:
     """Return what only instructors see: how to grade this again, the sandbox, the flags."""
     return {
         "seed": report.seed,
@@ -110,7 +110,7 @@ def extra(report: PublicReport) -> dict[str, Any]:
 
 def tests_of(
     lesson: LessonResult, number: int, hidden_checks: str, *, scored: bool
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yield a test for each check; a lesson that was not handed in is one test."""
     if not lesson.checks:
         points = {"score": lesson.score, "max_score": lesson.max_score} if scored else {}

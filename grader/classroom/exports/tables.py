@@ -13,7 +13,6 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from grader.classroom.exports.common import (
     ExportNote,
@@ -180,7 +179,7 @@ JSON = Format("json", export_json, "export.json")
 
 def as_data(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return plain data: ``score`` and ``lessons`` include adjustments, ``report`` does not."""
     mark = mark_of(entry, columns, request)
     return {

@@ -74,7 +74,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
-def _records(metadata: Entry) -> dict[str, dict[str, Any]]:
+def _records(metadata: Entry) -> dict[str, dict[str, object]]:
     """Return the metadata of each folder; raise SubmissionError if the file can't be read."""
     import yaml
 
@@ -104,7 +104,7 @@ def _records(metadata: Entry) -> dict[str, dict[str, Any]]:
     return {name: one if isinstance(one, dict) else {} for name, one in records.items()}
 
 
-def _created_at(record: dict[str, Any]) -> str | None:
+def _created_at(record: dict[str, object]) -> str | None:
     """Return when a submission was made, in UTC; None if the file does not say."""
     found = CREATED.match(str(record.get(":created_at")))
     if found is None:
@@ -116,14 +116,14 @@ def _created_at(record: dict[str, Any]) -> str | None:
         return None
 
 
-def _students(record: dict[str, Any]) -> list[StudentIdentity]:
+def _students(record: dict[str, object]) -> list[StudentIdentity]:
     listed = record.get(":submitters")
     people = listed if isinstance(listed, list) else []
     students = (_student(person) for person in people if isinstance(person, dict))
     return [student for student in students if student]
 
 
-def _student(person: dict[str, Any]) -> StudentIdentity | None:
+def _student(person: dict[str, object]) -> StudentIdentity | None:
     ids = {
         key: value
         for key in ("sid", "email")

@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from grader import __version__
 from grader.classroom.exports.common import as_bytes
@@ -96,7 +95,7 @@ class AutograderSettings(Record):
     seconds: float | None = None
     pip: tuple[tuple[str, ...], ...] | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {key: value for key, value in Record.as_json(self).items() if value is not None}
 
 

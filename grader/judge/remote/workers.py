@@ -18,7 +18,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Protocol, cast
+from typing import BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, HostFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
@@ -90,7 +90,7 @@ class ExitStatus:
     """How a worker ended: a template and its facts."""
 
     template: str
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:

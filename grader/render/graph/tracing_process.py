@@ -165,9 +165,9 @@ def insist_on_call(signature: inspect.Signature, name: str, count: int) -> None:
         raise GraphRequestError(OTHER_ARGUMENTS, call=call, reason=str(error)) from None
 
 
-def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:
+def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, object]]:
     """Return the function's result, and the variables that it had when it returned."""
-    inside: dict[str, Any] = {}
+    inside: dict[str, object] = {}
     code = getattr(function, "__code__", None)
 
     def watch(frame: types.FrameType, event: str, _: Any) -> None:
