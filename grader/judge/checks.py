@@ -15,7 +15,7 @@ import difflib
 import inspect
 import math
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
@@ -96,12 +96,17 @@ def check(
     return declare
 
 
-def lent_name(function: Any) -> str:
+def lent_name(function: object) -> str:
     """Return what a check's file gives as ``LENDS``, or ''. That is the name of a definition that
     others use, of which the scenario ``lend`` lends them one without mistakes.
     """
-    space: dict[str, Any] = getattr(function, "space", None) or getattr(function, "__globals__", {})
-    return str(space.get("LENDS", ""))
+    return str(namespace_of(function).get("LENDS", ""))
+
+
+def namespace_of(function: object) -> dict[str, object]:
+    """Return the namespace of a function; of a check that is made of parts, that of its file."""
+    found: dict[str, object] = getattr(function, "space", getattr(function, "__globals__", {}))
+    return found
 
 
 def call_check(
@@ -581,12 +586,6 @@ class Constants:
                 tensor.copy_(first)
             tensor.requires_grad_(first.requires_grad)
             tensor.grad = None if first.grad is None else first.grad.clone()
-
-
-def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
-    """Yield the namespace of each function."""
-    for function in functions:
-        yield getattr(function, "space", getattr(function, "__globals__", {}))
 
 
 def tensors_in(value: object) -> Iterable[Tensor]:

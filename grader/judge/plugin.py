@@ -26,7 +26,7 @@ from grader.judge.checks import (
     CheckSpec,
     Constants,
     call_check,
-    namespaces_of,
+    namespace_of,
     order_checks,
     spec_of,
 )
@@ -110,7 +110,7 @@ class LessonPlugin:
         items[:] = order_checks(items, withheld=self.withheld)
         rules = [one.rule for one in self.results.mistakes if one.rule is not None]
         checks = [getattr(item, "obj", None) for item in items]
-        self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
+        self.constants = Constants(map(namespace_of, [*filter(None, checks), *rules]))
 
     def id_of(self, item: pytest.Item) -> str:
         return self.id_of_name(item.name)

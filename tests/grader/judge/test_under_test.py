@@ -16,7 +16,7 @@ import torch
 from grader.core.errors import CheckFailure, CourseError
 from grader.core.files import LOCALE
 from grader.judge import random_inputs
-from grader.judge.checks import assert_that, call_check, check, name_checks, namespaces_of
+from grader.judge.checks import assert_that, call_check, check, name_checks, namespace_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.running_check import running
@@ -310,7 +310,7 @@ def test_a_check_made_of_parts_runs_them_and_is_needed_by_reference() -> None:
 
     name_checks({"test_first": first, "test_second": test_second}.items())
     assert test_second.check.needs == ("test_first",)  # type: ignore[attr-defined]
-    assert [*namespaces_of([first])] == [globals()]
+    assert namespace_of(first) is globals()
     spec = first.check  # type: ignore[attr-defined]
     assert (first.__doc__, spec.points, spec.about) == ("first", 0.5, "Twist")
     with running(None, RandomInputs(1)):
