@@ -482,14 +482,15 @@ def _gradcheck(
         checker(bounded, tuple(inputs), **options)
     except GradcheckError as error:
         text = str(error)
-        jacobians: dict[str, Any] = gradcheck_jacobians(text)
+        numerical, analytical = gradcheck_jacobians(text)
         raise CheckFailure(
             message,
+            expected=numerical,
+            actual=analytical,
             inputs=named,
             facts={"gradcheck": text[:600]},
             checker=(checker.__name__, function, tuple(inputs), options),
             figures=[lambda: _disagreement(checker, function, named, options)],
-            **jacobians,
         ) from None
     except RuntimeError as error:
         if CUT_OFF not in str(error):
