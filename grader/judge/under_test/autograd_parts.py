@@ -57,8 +57,9 @@ class UnderTest(FunctionParts):
         kept = self.call(*inputs) if options.pop("retained", False) else None
         for factor in factors:
             facts, shown = {"factor": factor}, {"v": v}
-            told: dict[str, Any] = {"facts": facts, "also": shown, "plot": False}
-            self.gradient(*inputs, v * factor, says="linear", **told, **options)
+            self.gradient(
+                *inputs, v * factor, says="linear", facts=facts, also=shown, plot=False, **options
+            )
         draw = self.draw
         a, b = draw.integer(1, 9), draw.integer(1, 9)
         balanced = [0.0] * (v.numel() - 3) + [a, -b, b - a]

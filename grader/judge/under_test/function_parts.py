@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import torch
@@ -45,7 +46,7 @@ class FunctionParts(Tested):
         if len(self.inputs) > 1:
             raise misuse(f"operators are seen for functions of one input; {self.path} has several")
         x, v = x_and_v or self.telling()
-        details: dict[str, Any] = {"inputs": self.draw.named or {"x": x.detach()}}
+        inputs = self.draw.named or {"x": x.detach()}
 
         def does_the_work(name: str) -> bool:
             plain = name.replace("_", "").lower()
@@ -56,18 +57,18 @@ class FunctionParts(Tested):
         for name, line in used.items():
             head, _, rest = name.partition(".")
             if head in modules - student.source.definitions.keys() and does_the_work(rest):
-                self._used(name, line, details)
+                self._used(name, line, inputs)
         seen = student.observe("operators", self.asked, x, v)
         ran = {way: [*filter(does_the_work, seen[way]["operators"])] for way in WAYS}
         for name, line in used.items():
             # a method of that name may be the student's own, until its operator is seen to run
             if ran["forward"] and name.startswith(".") and does_the_work(name):
-                self._used(name, line, details)
+                self._used(name, line, inputs)
         for way, names in ran.items():
             for name in names:
                 operator = phrase("its operator {name}", name=name)
                 facts = {**self.facts, "used": operator, "way": way}
-                fail(self.messages["operator"], facts=facts, **details)
+                fail(self.messages["operator"], facts=facts, inputs=inputs)
         if not x_and_v:
             self.assert_near(seen["value"], self.truth(x.detach()), "value", inputs=[x])
         return seen
@@ -83,9 +84,9 @@ class FunctionParts(Tested):
         heads = {name.partition(".")[0] for name in used}
         return bool(seen["elsewhere"]) and not OUTSIDE_TORCH & (heads | used.keys())
 
-    def _used(self, name: str, line: int, details: Mapping[str, Any]) -> NoReturn:
+    def _used(self, name: str, line: int, inputs: Mapping[str, object]) -> NoReturn:
         facts = {**self.facts, "used": name, "line": line}
-        fail(self.messages["built in"], facts=facts, line=line, **details)
+        fail(self.messages["built in"], facts=facts, line=line, inputs=inputs)
 
     def every_shape(
         self,
@@ -219,12 +220,12 @@ class FunctionParts(Tested):
             want = self.truth(*leaves)
             wants = torch.autograd.grad(want, leaves, v)
             facts = {"call": call, "other": self.inputs[-1]}
-            details: dict[str, Any] = {"inputs": leaves, "shown": shown and {**shown, "v": v}}
+            assert_near = partial(self.assert_near, inputs=leaves, shown=shown and shown | {"v": v})
             value = {**facts, "what": "value"}
-            self.assert_near(found["value"], want.detach(), "twice value", facts=value, **details)
+            assert_near(found["value"], want.detach(), "twice value", facts=value)
             for which, got, right in zip(self.inputs, found["gradients"], wants, strict=True):
                 said = {**facts, "what": "gradient", "which": which}
-                self.assert_near(got, right, "twice gradient", v=v, facts=said, **details)
+                assert_near(got, right, "twice gradient", v=v, facts=said)
 
 
 def as_transposed(tensor: Tensor) -> Tensor:

@@ -163,8 +163,8 @@ class Tested(InCheck):
         return them. Options as for ``Call.gradient``.
         """
         inputs: Any = inputs_and_v[:-1]
-        allowed: dict[str, Any] = {**(value_near or {})}
-        done = self.call(*inputs, plot=options.get("plot"), **allowed)
+        done, near = Call(self, inputs), value_near or {}
+        done.require_value(None, plot=options.get("plot"), worst=None, nan=None, near=near)
         return done.gradient(inputs_and_v[-1], says=says, **options)
 
     # What the parts draw
@@ -199,8 +199,8 @@ class Tested(InCheck):
 
     def details(self, inputs: Sequence[Tensor], v: Tensor | None = None) -> dict[str, Any]:
         """Return a failure's inputs and facts, and the method of a class that it points to."""
-        shown: dict[str, Any] = dict(zip(self.inputs, inputs, strict=True)) | self.rest
-        shown = shown if v is None else {**shown, "v": v}
+        shown = {**dict(zip(self.inputs, inputs, strict=True)), **self.rest}
+        shown |= {} if v is None else {"v": v}
         at = self.method("forward" if v is None else "backward")
         return {"inputs": shown, "facts": dict(self.facts), "at": at}
 

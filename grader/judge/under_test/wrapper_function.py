@@ -58,7 +58,7 @@ class HandsOn(InCheck):
         student, draw = self.student, self.draw
         function = getattr(student, self.name)
         cls = getattr(student, self.to)
-        facts: dict[str, Any] = {**self.facts}
+        facts: dict[str, object] = {**self.facts}
         told = {"actual": type_name(cls), "facts": facts}
         assert_that(callable(function) and callable(cls), self.messages["no class"], **told)
         x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
@@ -66,9 +66,8 @@ class HandsOn(InCheck):
         seen = student.observe("exchanged", self.name, self.to, x, v, a, b)
         contexts = seen["contexts"]
         facts |= {"a": a, "forwards": len(contexts), "given": ", ".join(contexts)}
-        called = {"x": x, "forward": f"{a} * x"}
-        details: dict[str, Any] = {"inputs": called, "facts": facts}
-        assert_tensor(seen["value"], (x * a).detach(), self.messages["value"], **details)
+        called, value = {"x": x, "forward": f"{a} * x"}, self.messages["value"]
+        assert_tensor(seen["value"], (x * a).detach(), value, inputs=called, facts=facts)
         details = {"inputs": {"x": x}, "facts": {**facts, "direct": True}}
         figures = [lambda: own_graph(student, self.to, self.name, {"x": x})]
         direct = self.messages["forward called"]
