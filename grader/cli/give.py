@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -65,9 +64,9 @@ def give(
         return
     if file is None or person is None:
         raise UsageError("Name the file and the person; with --undo, only the person")
-    named = remembered_course(BatchOptions(out, out, course_root=course_root))
-    owner, options = give_file(named, out, file, person, lesson)
-    wanted = BatchOptions(out=out, workers=1, sandbox=sandbox, course_root=course_root, **options)
+    asked = BatchOptions(out, out, sandbox=sandbox, course_root=course_root)
+    named = remembered_course(asked)
+    owner, wanted = give_file(named, asked, file, person, lesson)
     code = grade_class(named, wanted, only=owner)
     with Gradebook.open(out) as book:
         mark = mark_text(total_points(book.entry(owner)))
@@ -76,21 +75,22 @@ def give(
 
 
 def give_file(
-    course: Course, out: Path, file: str, person: str, lesson: str | None
-) -> tuple[str, dict[str, Any]]:
-    """Note whose a file is; return the owner's line, and how the class was graded.
+    course: Course, asked: BatchOptions, file: str, person: str, lesson: str | None
+) -> tuple[str, BatchOptions]:
+    """Note whose a file is; return the owner's line, and the options with how the class was graded.
 
     Raise UsageError if there is no such file or person, or if the lesson is not known.
     """
-    with batch_lock(out), Gradebook.open(out) as book:
+    with batch_lock(asked.out), Gradebook.open(asked.out) as book:
         owner = book.entry_of(person).name
-        options: dict[str, Any] = {
-            "place": Path(book.about("place")),
-            "layout": book.about("layout"),
-            "lang": book.about("lang"),
-            "reveal": book.about("pages").startswith(REVEALED),
-        }
-        entry = file_of(book, options["place"], file)
+        wanted = replace(
+            asked,
+            place=Path(book.about("place")),
+            layout=book.about("layout"),
+            lang=book.about("lang"),
+            reveal=book.about("pages").startswith(REVEALED),
+        )
+        entry = file_of(book, wanted.place, file)
         assigned = [one for one, _, _ in book.lessons()]
         lesson = lesson or lesson_of(entry.name, assigned)
         if lesson not in assigned:
@@ -99,14 +99,14 @@ def give_file(
             )
         refuse_unreadable(entry, lesson)
         given = any((one.owner, one.lesson) == (owner, lesson) for one in by_hand.gifts(book))
-        if not given and (own := own_file(course, book, options, owner, lesson)) is not None:
+        if not given and (own := own_file(course, book, wanted, owner, lesson)) is not None:
             raise UsageError(
                 f"{owner} has handed in a file for {lesson}, and what is given replaces none."
-                f" Remove or rename {own} in {options['place']}, then give this one. If two"
+                f" Remove or rename {own} in {wanted.place}, then give this one. If two"
                 " students have each other's files: grade swap"
             )
         by_hand.give(book, entry.path, lesson, owner, login_name())
-        return owner, options
+        return owner, wanted
 
 
 def file_of(book: Gradebook, place: Path, path: str) -> FileEntry:
@@ -141,16 +141,16 @@ def refuse_unreadable(entry: FileEntry, lesson: str) -> None:
 
 
 def own_file(
-    course: Course, book: Gradebook, options: Mapping[str, Any], owner: str, lesson: str
+    course: Course, book: Gradebook, wanted: BatchOptions, owner: str, lesson: str
 ) -> str | None:
     """Return the path of a lesson's file that somebody has in the download now; None if there is
     none that is graded.
     """
     found = find_class(
-        options["place"],
+        wanted.place,
         lessons=[one.id for one in course.lessons],
         graded=[one for one, _, _ in book.lessons()],
-        layout=options["layout"],
+        layout=wanted.layout,
         accept_near_names=bool(int(book.about("near_names"))),
         decode=text_reader().decode,
     )
