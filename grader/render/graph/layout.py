@@ -192,7 +192,7 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
     from grandalf.graphs import Edge, Vertex, graph_core
     from grandalf.layouts import SugiyamaLayout
 
-    vertices: dict[str, Any] = {key: Vertex(key) for key in boxes}
+    vertices = {key: Vertex(key) for key in boxes}
     for key, box in boxes.items():
         vertices[key].view = SimpleNamespace(w=box.width, h=box.height)  # and grandalf sets xy
     edges = {pair: Edge(vertices[pair[0]], vertices[pair[1]]) for pair in dict.fromkeys(pairs)}

@@ -23,7 +23,7 @@ MAX_COUNTED = 20_000
 
 def trace(
     tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_TRACED_NODES
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the graph behind ``tensor``, up to its nearest ``limit`` nodes. ``names`` maps names
     to tensors; other values in it are ignored.
 
@@ -53,10 +53,10 @@ class _Walk:
                 self.results.setdefault(value.grad_fn, []).append((name, value))
         self.seen: dict[Any, int] = {}
         self.nodes: list[dict[str, Any]] = []
-        self.edges: list[dict[str, Any]] = []
+        self.edges: list[dict[str, str | int]] = []
         self.left_out = 0
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         self.reach(self.root.grad_fn)
         order = deque([self.root.grad_fn])
         while order:
@@ -148,7 +148,7 @@ class _Walk:
 
 def bare_node(
     id: str, kind: str, name: str = "", shape: str = "", hooks: int = 0
-) -> dict[str, Any]:
+) -> dict[str, str | int]:
     """Return a node that torch has none of: a leaf or a constant by itself."""
     return {"id": id, "kind": kind, "type": "", "name": name, "shape": shape, "hooks": hooks}
 
@@ -170,7 +170,7 @@ def hooks_on(tensor: Tensor) -> int:
     return sum(len(hooks) for hooks in compat.hooks_of(tensor) if hooks)
 
 
-def saved_in(node: Any) -> list[dict[str, Any]]:
+def saved_in(node: Any) -> list[dict[str, str | bool]]:
     """Return what a node saves: name, shape (if it was read), whether it is freed."""
     found = []
     for name in compat.saved_names(node):
@@ -191,7 +191,7 @@ def saved_in(node: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _saved_by_context(node: Any) -> list[dict[str, Any]]:
+def _saved_by_context(node: Any) -> list[dict[str, str | bool]]:
     """Return what ``ctx.save_for_backward`` kept; its tensors have no names."""
     try:
         kept = compat.raw_saved(node, "tensors")
