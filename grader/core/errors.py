@@ -25,6 +25,9 @@ import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
+Facts = dict[str, Any]
+"""Values by the names that templates give them."""
+
 
 class ExitCode(enum.IntEnum):
     """The exit codes of the command."""
@@ -168,8 +171,8 @@ class CheckFailure(AssertionError):
         *,
         expected: Any = None,
         actual: Any = None,
-        inputs: dict[str, Any] | None = None,
-        facts: dict[str, Any] | None = None,
+        inputs: Facts | None = None,
+        facts: Facts | None = None,
         figures: Sequence[Callable[[], Any]] = (),
         line: int | None = None,
         at: str | None = None,

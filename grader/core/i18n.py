@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from grader.core.errors import UsageError
+from grader.core.errors import Facts, UsageError
 from grader.core.files import LOCALE
 
 ENGLISH = "en"
@@ -42,7 +42,7 @@ class Phrase:
 
     __slots__ = ("facts", "template")
 
-    def __init__(self, template: str, facts: dict[str, Any]) -> None:
+    def __init__(self, template: str, facts: Facts) -> None:
         self.template, self.facts = template, facts
 
     def __str__(self) -> str:

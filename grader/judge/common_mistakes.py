@@ -24,7 +24,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.errors import Facts, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
@@ -32,7 +32,7 @@ from grader.course.source import DEFINING, Source, is_stored
 from grader.judge import python_errors
 from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_of, same
-from grader.judge.exception_verdicts import WROTE, Facts
+from grader.judge.exception_verdicts import WROTE
 from grader.judge.figures import copies_of
 from grader.judge.in_place_lines import SHARING, SOMETIMES, assigned_names, writes_of
 from grader.judge.python_errors import is_inside, positional, signature

@@ -21,13 +21,13 @@ from typing import Any, TypeGuard
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName, StudentCodeError, WorkerLost
+from grader.core.errors import Facts, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase, placeholders
 from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
 from grader.judge.describe import describe
-from grader.judge.exception_verdicts import CheckVerdict, Facts
+from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student

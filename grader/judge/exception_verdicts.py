@@ -22,6 +22,7 @@ from torch.autograd.gradcheck import GradcheckError
 from grader.core.errors import (
     CheckFailure,
     EngineFault,
+    Facts,
     HostFault,
     MissingName,
     StudentCodeError,
@@ -35,8 +36,6 @@ from grader.judge.remote.session import NotStarted
 from grader.worker.sandbox import address_space_bytes, set_limit
 from grader.worker.wire.compat import CANNOT_ALLOCATE
 
-Facts = dict[str, Any]
-"""Values by the names that templates give them."""
 WROTE = "your code wrote into a tensor that it was given: work on a copy, or out of place"
 
 

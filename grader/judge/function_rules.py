@@ -8,9 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from grader.core.errors import CourseError
+from grader.core.errors import CourseError, Facts
 from grader.judge.diagnosis import Failure, Rule, is_function_class
-from grader.judge.exception_verdicts import Facts
 from grader.judge.remote.session import Student
 from grader.worker.wire.compat import CUT_OFF
 

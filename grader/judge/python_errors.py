@@ -15,6 +15,7 @@ from difflib import SequenceMatcher, get_close_matches
 
 import torch
 
+from grader.core.errors import Facts
 from grader.core.i18n import phrase
 from grader.course.source import (
     FUNCTIONS,
@@ -26,7 +27,6 @@ from grader.course.source import (
     is_stored,
 )
 from grader.judge.diagnosis import Failure, groups_in_error
-from grader.judge.exception_verdicts import Facts
 from grader.judge.in_place_lines import SOMETIMES, written_names
 from grader.judge.remote.session import Student
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from grader.core.errors import Facts
 from grader.judge.formulas import formula
 from grader.judge.graphs import Graph
 from grader.judge.misuse import misuse
@@ -35,7 +36,7 @@ class RandomInputs:
         self._random = random.Random(seed)
         self._generator = torch.Generator()
         self._generator.manual_seed(self._random.getrandbits(62))
-        self.named: dict[str, Any] = {}
+        self.named: Facts = {}
         """The inputs that a failure shows, unless it says itself which."""
 
     def given(self, **inputs: Any) -> Any:

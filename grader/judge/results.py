@@ -20,6 +20,7 @@ import msgspec
 import pytest
 from torch import Tensor
 
+from grader.core.errors import Facts
 from grader.core.i18n import Catalogue
 from grader.core.pictures import Figure, Prediction, PredictionFigure
 from grader.core.report import CheckResult, Outcome
@@ -33,7 +34,7 @@ from grader.judge.common_mistakes import COMMON, PARAMETERS
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, diagnose, fill_text, in_cells, show_fact
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
-from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
+from grader.judge.exception_verdicts import WROTE, CheckVerdict
 from grader.judge.figures import render_figures
 from grader.judge.in_place_lines import OF_CTX, line_of_write
 from grader.judge.local_student import Reference, execute

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.core.errors import CourseError
+from grader.core.errors import CourseError, Facts
 from grader.core.files import line_with
 from grader.course.lesson_texts import MistakeText
 from grader.judge.diagnosis import (
@@ -29,7 +29,6 @@ from grader.judge.diagnosis import (
     says,
     value_rule,
 )
-from grader.judge.exception_verdicts import Facts
 from grader.judge.function_rules import function_rule
 from grader.judge.remote.session import Student
 from grader.worker.wire.values import Opaque
