@@ -143,7 +143,7 @@ def verify(
         except KeyboardInterrupt:
             if keep is None:
                 raise
-    left, stopped = len(_missing(found, seeds)), _stopped(found, seeds)
+    left = len(_missing(found, seeds))
     total = left + sum(seed in of for of in found.values() for seed in seeds)
     counted = _kept(found, lessons, seeds) if keep else (0, ())
     if left:
@@ -154,11 +154,9 @@ def verify(
         mine = {
             case: {seed: of[seed] for seed in seeds if seed in of}
             for case, of in found.items()
-            if case.lesson.id == lesson.id and (lesson.id not in stopped or of)
+            if of and case.lesson.id == lesson.id
         }
-        findings = [one for of in mine.values() for one in of.values()]
-        shown_texts = dict.fromkeys(text for one in findings for text in one.untranslated)
-        texts[lesson.id] = tuple(text for text in shown_texts if MARK not in text)
+        texts[lesson.id] = untranslated_in(mine)
         if mine:
             shown, more = judge_lesson(lesson, mine)
             proofs.append(shown)
@@ -350,8 +348,7 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
     problems += [
         f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
     ]
-    texts = {text: None for finding in findings for text in finding.untranslated}
-    problems += [f"{lesson.id}: not translated: {text!r}" for text in texts if MARK not in text]
+    problems += [f"{lesson.id}: not translated: {text!r}" for text in untranslated_in(found)]
     summary = LessonSummary(
         lesson=lesson.id,
         checks=max((finding.checks for finding in findings), default=0),
@@ -365,6 +362,12 @@ def judge_lesson(lesson: Lesson, found: Found) -> tuple[LessonSummary, list[str]
         promises=tuple(held),
     )
     return summary, list(dict.fromkeys(problems))
+
+
+def untranslated_in(found: Found) -> tuple[str, ...]:
+    """Return the texts that a lesson's gradings showed and its catalogue lacks, each once."""
+    texts = (text for of in found.values() for one in of.values() for text in one.untranslated)
+    return tuple(text for text in dict.fromkeys(texts) if MARK not in text)
 
 
 def unfailed_checks(lesson: Lesson, found: Found) -> Iterator[str]:
