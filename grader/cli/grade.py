@@ -123,17 +123,10 @@ def run(
         console = make_console()
         on_terminal = console if style == "terminal" else None
         briefly = on_terminal is not None and not json_file  # others read every check's id
-        try:
-            report = graded(host, found, chosen, settings, tr, briefly=briefly)
-        except KeyboardInterrupt:
-            print(tr(STOPPED), file=sys.stderr)
-            sys.exit(128 + signal.SIGINT)
+        report = graded(host, found, chosen, settings, tr, briefly=briefly)
         with console.capture() as opened:
             kept = keep(found, report, chosen.files, place, tr.lang, console=on_terminal)
-
-        def page_of(report: Report) -> str:
-            return render_page(report, tr, extras=kept, places=chosen.places)
-
+        page_of = functools.partial(render_page, tr=tr, extras=kept, places=chosen.places)
         unwritten = problem_writing(report, json_file, html_file and page, page_of)
         # Nobody asked for the default page, so the run does not fail where it can't be written.
         no_page = None if html_file else problem_writing(report, None, page, page_of)
@@ -163,19 +156,23 @@ def graded(
     *,
     briefly: bool,
 ) -> Report:
-    """Grade what was chosen. ``briefly``: files that can't be loaded need no judge."""
+    """Grade what was chosen; end the command after Ctrl-C. ``briefly``: files that can't be loaded
+    need no judge.
+    """
     from grader.render.page import warm_up
     from grader.render.terminal import make_console
 
-    name = chosen.name
-    if briefly and (
-        report := without_judge(course, chosen.lessons, chosen.files, settings, name=name)
-    ):
-        host.close()
-        return report
-    warm_up()
-    with waiting(make_console(stderr=True), tr, host):
-        return grade_chosen(host, course, chosen, settings)
+    lessons, files, name = chosen.lessons, chosen.files, chosen.name
+    try:
+        if briefly and (report := without_judge(course, lessons, files, settings, name=name)):
+            host.close()
+            return report
+        warm_up()
+        with waiting(make_console(stderr=True), tr, host):
+            return grade_chosen(host, course, chosen, settings)
+    except KeyboardInterrupt:
+        print(tr(STOPPED), file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)
 
 
 def default_page() -> Path:
