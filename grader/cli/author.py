@@ -179,10 +179,6 @@ def verify_course(
     problems = (*internals.result(), *found.problems)
     show_found(found, problems, table=table)
     if found.left:
-        print(
-            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
-            " command to continue"
-        )
         raise KeyboardInterrupt
     for lesson in lessons if write_texts else ():
         if added := add_texts(lesson, settings.lang, found.untranslated.get(lesson.id, ())):
@@ -201,11 +197,18 @@ def write_stub(lesson: Lesson) -> None:
 
 
 def show_found(found: VerifyResult, problems: Sequence[str], *, table: bool) -> None:
-    """Print the table, if it is asked for and complete, how complete it is, and the problems."""
+    """Print the table, if it is asked for and complete, how complete it is, the problems, and how
+    to continue.
+    """
     lines = [*proof_table(found)] if table and not found.left else []
     lines += completeness(found) if table or found.left else ()
     for line in (*lines, *problems):
         print(line)
+    if found.left:
+        print(
+            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
+            " command to continue"
+        )
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
