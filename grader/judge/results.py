@@ -79,10 +79,7 @@ class Results:
         said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
-        with session.off_the_clock():
-            made = render_figures(verdict.figures, problems)
-        figures = [figure_json(figure, tr) for figure in made]
-        session.take_output()  # output that a figure caused is not the check's
+        figures = figures_of(run, verdict, problems)
         result = CheckResult(
             id=check.id,
             title=tr(title(check.item)),
@@ -282,6 +279,14 @@ def known_failure(
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
         texts["expected"], texts["actual"] = values_text(expected, actual)
     return KnownFailure(run.check, Behavior.of(verdict), texts)
+
+
+def figures_of(run: SubmissionRun, verdict: CheckVerdict, problems: list[str]) -> list[Any]:
+    """Return a failure's figures as JSON data; add to ``problems`` why one can't be drawn."""
+    with run.session.off_the_clock():
+        made = render_figures(verdict.figures, problems)
+    run.session.take_output()  # output that a figure caused is not the check's
+    return [figure_json(figure, run.tr) for figure in made]
 
 
 def figure_json(figure: Figure, tr: Catalogue) -> Any:
