@@ -28,8 +28,6 @@ from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean, counted
 from grader.render.page import host_limitations
 
-VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
-
 
 @for_students
 def export(
