@@ -104,7 +104,7 @@ def show_entry(console: Console, book: Gradebook, entry: GradebookEntry) -> None
     show_attempts(console, book, entry)
     show_sum(console, entry)
     for lesson in entry.lessons:
-        show_lesson(console, lesson, entry)
+        show_lesson(console, lesson)
     show_history(console, book, entry)
     show_replay(console, book, entry)
 
@@ -168,7 +168,7 @@ def show_sum(console: Console, entry: GradebookEntry) -> None:
     console.print(table)
 
 
-def show_lesson(console: Console, lesson: LessonResult, entry: GradebookEntry) -> None:
+def show_lesson(console: Console, lesson: LessonResult) -> None:
     counts = f"{lesson.id}: {points_text(lesson.score)} of {points_text(lesson.max_score)}"
     console.print(Text(clean(f"{counts}  {lesson.message or ''}".rstrip()), "bold"))
     if not lesson.checks or lesson.status is LessonStatus.INVALID:

@@ -111,7 +111,7 @@ def test_why_a_file_can_not_be_loaded_is_shown_once(term: Term) -> None:
     checks = tuple(replace(check, message=why) for check in lesson.checks * 24)
     broken = replace(lesson, status=LessonStatus.INVALID, message=why, checks=checks)
     screen = io.StringIO()
-    show_lesson(Console(file=screen, width=80), broken, entry)
+    show_lesson(Console(file=screen, width=80), broken)
     assert screen.getvalue().count(why) == 1
 
 
