@@ -473,7 +473,8 @@ def lines_of(
     unsure += still_unsure(lines, on_roster)
     notes += only_ones_left(named, on_roster)
     for person, those, why in unsure:
-        notes.append(f"{person} may be {where_any_is(those, on_roster)}, {why}")
+        places = " or ".join(where_is(line, on_roster) for line in those)
+        notes.append(f"{person} may be {places}, {why}")
         for line in those:
             doubts.setdefault(line, []).append(str(person))
     return lines, doubts, [*dict.fromkeys(notes)]
@@ -523,10 +524,6 @@ def where_is(line: int, on_roster: dict[int, StudentIdentity]) -> str:
     """Return where somebody is known from, for a message."""
     where = ", known before" if line >= UNLISTED else f" on line {line} of the roster"
     return on_roster[line].name + where
-
-
-def where_any_is(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> str:
-    return " or ".join(where_is(line, on_roster) for line in lines)
 
 
 def _once(lines: Iterable[int], on_roster: dict[int, StudentIdentity]) -> list[int]:
@@ -594,14 +591,6 @@ def _names_of_person(student: StudentIdentity) -> set[Key]:
 Fits = Callable[[StudentIdentity, StudentIdentity, bool], bool]
 
 
-def _always(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
-    return True
-
-
-def _called_alike(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
-    return called_alike(student, line)
-
-
 def _not_another(student: StudentIdentity, line: StudentIdentity, numbers: bool) -> bool:
     return not contradict(student, line, numbers=numbers)
 
@@ -618,7 +607,7 @@ class Step:
     on_roster: Callable[[StudentIdentity], set[Key]]
     handed_in: Callable[[SubmittingStudent], set[Key]]
     several: bool = False
-    fits: Fits = _always
+    fits: Fits = lambda student, line, numbers: True
     says: str = ""
 
 
@@ -632,7 +621,7 @@ STEPS = (
         _numbers_on_roster,
         _numbers,
         several=True,
-        fits=_called_alike,
+        fits=lambda student, line, numbers: called_alike(student, line),
         says="who has that number in Moodle, but the names differ. The number may be a group's:"
         " write its name into the roster's column group, or say who it is: grade person",
     ),
