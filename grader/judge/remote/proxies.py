@@ -207,12 +207,12 @@ class RemoteStudent(_Names):
     @property
     def asked(self) -> int:
         """How many questions this check has asked so far."""
-        return self._session.asked
+        return self._session.traffic.asked
 
     @property
     def sent(self) -> set[int]:
         """Checksums of the tensors that this check has sent so far."""
-        return self._session.sent
+        return self._session.traffic.sent
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module and return what it measured."""

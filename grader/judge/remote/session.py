@@ -279,7 +279,7 @@ class StudentSession:
         """Send the pending steps and return a worker with the module."""
         self.load()
         self.flush()
-        self._traffic.missing.clear()
+        self.traffic.missing.clear()
         return self.worker
 
     def close(self) -> None:
@@ -337,11 +337,12 @@ class StudentSession:
         self._planned = None if plan is None else PlannedCheck(plan)
         if self.recorded is not None:
             self._recorded = self.recorded[check_id] = []
-        return self._traffic
+        return self.traffic
 
     def _begin(self, number: int, *, attempt: int = 0) -> None:
         """Begin a check. Its handles have numbers of their own, the same for all submissions."""
-        self._traffic = Traffic()
+        self.traffic = Traffic()
+        """What crossed the border in this check."""
         self._number = number
         self._handle = (2 * number + attempt) * MOST_HANDLES
         self._off_plan = False
@@ -358,7 +359,7 @@ class StudentSession:
     @contextlib.contextmanager
     def writing_allowed(self) -> Iterator[Copies]:
         """Let a check pass although the student's code wrote into its copies during a block."""
-        traffic = self._traffic
+        traffic = self.traffic
         allowed, traffic.writing_allowed = traffic.writing_allowed, True
         try:
             yield traffic.copies
@@ -369,7 +370,7 @@ class StudentSession:
         """Return the value of a name, or a ``RemoteCallable``; raise MissingName or NotStarted."""
         self.load()
         self.flush()
-        missing = self._traffic.missing
+        missing = self.traffic.missing
         if path in missing:
             raise missing[path].with_traceback(None)
         try:
@@ -396,7 +397,7 @@ class StudentSession:
             return self.construct(path, args, kwargs)
         self._ready()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
-        self._traffic.last_call = last_call
+        self.traffic.last_call = last_call
         question, number, inputs = self._call_question(path, args, kwargs)
         answer, tensors = self._ask(question, messages.Returned)
         response = self._response(answer, tensors, number, inputs)
@@ -447,7 +448,7 @@ class StudentSession:
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario in the worker; send its source when it is first used."""
         worker = self._ready()
-        self._traffic.last_call = None
+        self.traffic.last_call = None
         encoder = Encoder(strided=True)
         args, kwargs = (as_references(one, worker) for one in (args, kwargs))
         given = self._arguments(encoder, args, kwargs)
@@ -505,7 +506,7 @@ class StudentSession:
 
     def _remember_product(self, handle: GraphHandle, vectors: Sequence[Tensor]) -> None:
         """Record in the last call that it, or its derivative, was differentiated."""
-        last_call = self._traffic.last_call
+        last_call = self.traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]
         elif last_call is not None:
@@ -515,7 +516,7 @@ class StudentSession:
 
     def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteObject:
         """Make an object of a student's class, or call a function with objects, as a step."""
-        self._traffic.missing.clear()
+        self.traffic.missing.clear()
         return self.step("call", "", (StudentRef(path), *args), kwargs)
 
     def put(self, tensor: Tensor) -> RemoteObject:
@@ -558,7 +559,7 @@ class StudentSession:
         """
         self.load()
         worker = self.worker
-        self._traffic.last_call = None
+        self.traffic.last_call = None
         numbers = [one.number_on(worker) for one in objects]
         steps, encoder = self._pending, self._encoder
         self._pending, self._encoder = [], Encoder(strided=True)
@@ -587,21 +588,11 @@ class StudentSession:
         return self._ask(self._question(request, parts), *kinds)
 
     def _question(self, request: messages.Request, parts: Sequence[Bytes]) -> Question:
-        self._traffic.sent.update(map(zlib.crc32, parts))
+        self.traffic.sent.update(map(zlib.crc32, parts))
         return Question.of(request, parts)
 
-    @property
-    def asked(self) -> int:
-        """How many questions the check has asked so far."""
-        return self._traffic.asked
-
-    @property
-    def sent(self) -> set[int]:
-        """Checksums of the tensors that the check has sent so far."""
-        return self._traffic.sent
-
     def _ask(self, question: Question, *kinds: type[Reply]) -> tuple[Reply, list[Tensor]]:
-        self._traffic.asked += 1
+        self.traffic.asked += 1
         frame = self._answer(question)
         with self.reading():
             answer = frame.read(messages.ANSWER)
@@ -613,7 +604,7 @@ class StudentSession:
         if isinstance(answer, messages.Missing):
             raise MissingName(answer.name, tuple(answer.names))
         if isinstance(answer, messages.Raised):
-            self._traffic.raised = True
+            self.traffic.raised = True
             raise student_error(answer)
         return cast("Reply", answer), tensors
 
@@ -713,7 +704,7 @@ class StudentSession:
         self.take_output()
         self._printed = self._printed_before
         self._begin(self._number, attempt=1)
-        return self._traffic
+        return self.traffic
 
     def _forget_answers(self) -> None:
         self._ahead.clear()
@@ -874,8 +865,8 @@ class StudentSession:
         tensor = inputs[position]
         if left.shape != tensor.shape or left.dtype != tensor.dtype:
             raise BrokenFrame("an input came back in another shape")
-        self._traffic.copies.note(tensor, left)
-        self._traffic.wrote |= not self._traffic.writing_allowed
+        self.traffic.copies.note(tensor, left)
+        self.traffic.wrote |= not self.traffic.writing_allowed
 
 
 def random_numbers() -> Iterator[int]:
