@@ -434,20 +434,18 @@ def _pathless(file: LessonFile) -> str | None:
     return problem
 
 
-def _chosen(
-    entries: Iterable[FileEntry], names: dict[str, str], decode: Decode = decode
-) -> dict[str, LessonFile]:
+def _chosen(entries: Iterable[FileEntry], names: dict[str, str]) -> dict[str, LessonFile]:
     found: dict[str, list[FileEntry]] = {}
     for entry in entries:
         if entry.name in names:
             found.setdefault(names[entry.name], []).append(entry)
     return {
-        lesson: _choose(lesson, sorted(files, key=lambda entry: (entry.depth, entry.path)), decode)
+        lesson: _choose(lesson, sorted(files, key=lambda entry: (entry.depth, entry.path)))
         for lesson, files in found.items()
     }
 
 
-def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile:
+def _choose(lesson: str, entries: list[FileEntry]) -> LessonFile:
     first = entries[0]
     if len(entries) > 1 and entries[1].depth == first.depth:
         path, other = writable(first.path), writable(entries[1].path)
