@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from grader.classroom.gradebook.identity import (
     GROUP_NUMBER,
@@ -58,10 +57,7 @@ class Teams:
 
 
 def find_teams(
-    submissions: Students,
-    roster: Lines,
-    lines: Mapping[str, TeamLine] = MappingProxyType({}),
-    known: Mapping[str, str] = MappingProxyType({}),
+    submissions: Students, roster: Lines, lines: Mapping[str, TeamLine], known: Mapping[str, str]
 ) -> Teams:
     """Return the teams among submissions of one student each, and the gradebook's other teams.
 

@@ -8,14 +8,13 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 
 from grader.classroom.imports.entries import ClassImport, Read, StudentIdentity, Submission
 from grader.core.errors import SubmissionError
 from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, folder_files, open_zip, zip_files
 from grader.course.handed_in import read_files
 from grader.course.notebook import SUFFIX
-from grader.course.submission import Decode, LessonFile, decode
+from grader.course.submission import Decode, LessonFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def find_file(place: Path, path: str) -> FileEntry | None:
 
 
 def files_meant(
-    place: Path, path: str, submissions: Mapping[str, Collection[str]] = MappingProxyType({})
+    place: Path, path: str, submissions: Mapping[str, Collection[str]]
 ) -> list[FileEntry]:
     """Return the files of a download that a path may mean: the path itself, as messages write it,
     or with the download's own name before it.
@@ -78,7 +77,7 @@ def with_gifts(
     gifts: Sequence[Gift],
     place: Path,
     owners: Mapping[str, tuple[StudentIdentity, ...]],
-    decode: Decode = decode,
+    decode: Decode,
 ) -> ClassImport:
     """Return a download in which the owners have the files that were given to them.
 
