@@ -9,7 +9,7 @@
     │   └── SandboxRefused    a guarantee was required that this host can't give
     └── EngineFault           exit 3: the grader's own fault, never the student's
 
-    StudentError              the student's code raised
+    StudentCodeError          the student's code raised
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
     └── WorkerGone            its connection ended, so it has ended or is about to
     CheckFailure              a check failed: the expected value and the returned one
