@@ -112,16 +112,13 @@ class LessonPlugin:
         checks = [getattr(item, "obj", None) for item in items]
         self.constants = Constants(map(namespace_of, [*filter(None, checks), *rules]))
 
-    def id_of(self, item: pytest.Item) -> str:
-        return self.id_of_name(item.name)
-
-    def id_of_name(self, name: str) -> str:
+    def id_of(self, name: str) -> str:
         return f"{self.lesson.id}.{name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a check, unless nothing was loaded or started, or a needed check did not pass."""
         run = self.run
-        check = run.begin(self.id_of(item), item, spec_of(item))
+        check = run.begin(self.id_of(item.name), item, spec_of(item))
         run.session.load()
         # for code that draws its own random numbers, such as gradgradcheck
         torch.default_generator.manual_seed(check.seed)
@@ -211,7 +208,7 @@ class LessonPlugin:
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
-            return self.waits(run, self.id_of_name(str(error)))
+            return self.waits(run, self.id_of(str(error)))
         if isinstance(error, WorkerLost) and error.waits_for not in (None, run.check.id):
             return self.waits(run, error.waits_for)
         session = run.session

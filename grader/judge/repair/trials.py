@@ -65,9 +65,9 @@ class Trials:
         began = time.monotonic()
         failed = set(self.task.unlocated[function])
         mine = [item for item in self.checks if spec_of(item).about == function]
-        first = [item for item in mine if self.plugin.id_of(item) in failed]
+        first = [item for item in mine if self.plugin.id_of(item.name) in failed]
         rest = [item for item in mine if item not in first]
-        passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
+        passed = [item for item in self.checks if self.plugin.id_of(item.name) in self.task.passed]
         every = [*mine, *(item for item in passed if item not in mine)]
         unsound = {spec_of(item).about for item in self.checks if item not in passed}
         edits = edits_in(
