@@ -276,7 +276,8 @@ def match(
     lines = {person: own.get(on_roster[line].person, line) for person, line in lines.items()}
     listed_persons = {person for person, line in lines.items() if line in listed}
     # An assignment in Moodle is one of persons or one of teams.
-    of_persons = not listed or any(NUMBER in one.student.ids for one in listed_persons)
+    numbered = not teams.in_moodle and any(NUMBER in one.student.ids for one in listed_persons)
+    of_persons = not listed or numbered
     found = {name: set(_once(teams.members.get(name, ()), on_roster)) for name in submissions}
     students = {name: tuple(on_roster[line] for line in sorted(found[name])) for name in found}
     nobodys = teams.left - {
@@ -330,7 +331,7 @@ def _not_of_teams(
     for name, students in submissions.items():
         for one in students if name not in teams.members else ():
             called = (one.name, name) if len(students) == 1 else (one.name,)
-            student = as_group(one) if teams.in_moodle else one
+            student = as_group(one) if teams.in_moodle and name not in teams.persons else one
             yield SubmittingStudent(name, student, called, likely.get(name))
 
 

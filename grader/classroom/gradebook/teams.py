@@ -43,7 +43,8 @@ class Teams:
 
     ``members`` has the roster's lines of each one's members. ``unclear`` has the lines of those
     who may be meant where a name is a group's and a person's, or where two submissions have the
-    name of one group. ``in_moodle`` says whether Moodle's numbers are those of groups.
+    name of one group. ``in_moodle`` says whether Moodle's numbers are those of groups, except those
+    of ``persons``, submissions with the number and the name of somebody on the roster.
     ``elsewhere`` has the members of the gradebook's other teams; ``left`` are submissions of teams
     that the roster does not have any more.
     """
@@ -52,6 +53,7 @@ class Teams:
     unclear: dict[str, list[int]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     in_moodle: bool = False
+    persons: set[str] = field(default_factory=set)
     elsewhere: dict[str, list[int]] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
 
@@ -69,9 +71,12 @@ def find_teams(
     for name, students in submissions.items():
         if len(students) == 1:
             teams.in_moodle |= GROUP_NUMBER in students[0].ids
+            if groups.has_number_and_name(students[0]):
+                teams.persons.add(name)
             group = groups.called(students[0].name)
             if group and not groups.is_person(students[0], group):
                 named.setdefault(group, []).append(name)
+    known = {name: line for name, line in known.items() if name not in teams.persons}
     by_own_name = {name for names in named.values() for name in names}
     others = {name: lines[line] for name, line in known.items() if name not in by_own_name}
     elsewhere = {name: line for name, line in lines.items() if name not in known.values()}
@@ -132,7 +137,7 @@ class _Groups:
             self._alike.setdefault(letters(group), []).append(group)
         self._ids: dict[Key, set[int]] = {}
         self._called: dict[str, set[int]] = {}
-        for line, student in roster.items() if self.lines else ():
+        for line, student in roster.items():
             for key in id_keys(student) | number_keys(student):
                 self._ids.setdefault(key, set()).add(line)
             words = {letters(value) for value in student.ids.values()} | forms_of(student.name)
@@ -184,8 +189,18 @@ class _Groups:
         own = {key for key in id_keys(student) if letters(key[1]) != letters(student.name)}
         by_id = {line for key in own for line in self._ids.get(key, ())}
         by_number = {line for key in number_keys(student) for line in self._ids.get(key, ())}
-        alike = {line for line in by_id | by_number if called_alike(student, self._roster[line])}
-        return bool(alike or by_id - {*self.lines[group]})
+        return self._is_any(student, by_id | by_number) or bool(by_id - {*self.lines[group]})
+
+    def has_number_and_name(self, student: StudentIdentity) -> bool:
+        """Return whether the number in Moodle and the name are those of a person of the roster."""
+        keys = number_keys(student)
+        return self._is_any(student, {line for key in keys for line in self._ids.get(key, ())})
+
+    def _is_any(self, student: StudentIdentity, lines: Collection[int]) -> bool:
+        """Return whether the names agree, too. A number in a name says nothing: it may be that of
+        Group 3.
+        """
+        return any(called_alike(replace(student, ids={}), self._roster[line]) for line in lines)
 
     def persons_called(self, name: str) -> list[int]:
         """Return the lines of persons of this name, or with an id that is the name."""

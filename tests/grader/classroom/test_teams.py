@@ -164,9 +164,24 @@ def test_among_persons_a_stranger_is_no_team() -> None:
 
 def test_among_teams_a_name_is_no_person_s() -> None:
     """The team that is called like Bo is not on the roster."""
-    found = match(roster({2: "Group 1"}), handed("Group 1 55", "Bo Dal 1001"))
-    assert found.students["Bo Dal"] == (StudentIdentity("Bo Dal", {"moodle_group": "1001"}),)
+    found = match(roster({2: "Group 1"}), handed("Group 1 55", "Bo Dal 56"))
+    assert found.students["Bo Dal"] == (StudentIdentity("Bo Dal", {"moodle_group": "56"}),)
     assert all("Bo Dal may be" in said for said in missing(found).values())
+
+
+@pytest.mark.parametrize("of_team", ["Group 1 55", "Default group -"])
+def test_among_teams_a_number_with_its_name_is_a_person_s(of_team: str) -> None:
+    """The others' numbers stay those of groups."""
+    students = roster({2: "Group 1", 3: "Group 1"})
+    found = match(students, handed(of_team, "Bo Dal 1001", "Group 9 1002"))
+    assert found.students["Bo Dal"] == (students[1][1],)
+    assert found.students["Group 9"] == (StudentIdentity("Group 9", {"moodle_group": "1002"}),)
+    assert "Group 9 may be" in missing(found)["Cy Ho"]
+
+
+def test_a_group_s_number_may_be_in_its_name_and_a_participant_s() -> None:
+    found = match(roster({2: "Group 1000", 3: "Group 1000"}), handed("Group 1000 1000"))
+    assert names(found) == {"Group 1000": ["Ada Ek", "Bo Dal"]}
 
 
 def test_the_default_group_is_that_of_students_without_one() -> None:
