@@ -201,11 +201,12 @@ def known_people(book: Gradebook) -> KnownPeople:
     newest = book.value(rosters, book.assignment)
     own_ids: dict[int, dict[str, str]] = {}
     came_as: dict[int, list[str]] = {}
+    teams = names_of_teams(book)
     for name, students in entries_of(book):
         for one in students:
             if one.person is not None:
                 own_ids.setdefault(one.number or 0, {}).update(one.ids)
-                if NUMBER in one.ids and len(students) == 1:
+                if NUMBER in one.ids and len(students) == 1 and name not in teams:
                     came_as.setdefault(one.number or 0, []).append(name)
     rows = [
         *book.rows(
@@ -543,6 +544,11 @@ def entries_of(book: Gradebook) -> list[tuple[str, tuple[StudentIdentity, ...]]]
     ]
 
 
+def names_of_teams(book: Gradebook) -> set[str]:
+    query = "SELECT name FROM submissions WHERE assignment = ? AND team IS NOT NULL"
+    return {name for (name,) in book.db.execute(query, [book.assignment])}
+
+
 def persons(students: Iterable[StudentIdentity]) -> frozenset[int]:
     return frozenset(one.person for one in students if one.person is not None)
 
@@ -855,8 +861,7 @@ def keep_absent(
         if line < UNLISTED and one.person not in covered and "role" not in one.details
     }
     there: dict[frozenset[int], str] = {}
-    query = "SELECT name FROM submissions WHERE assignment = ? AND team IS NOT NULL"
-    teams = {name for (name,) in book.db.execute(query, [book.assignment])}
+    teams = names_of_teams(book)
     for name, students in lines:
         if name not in submitted | teams and (who := persons(students)):
             there.setdefault(who, name)

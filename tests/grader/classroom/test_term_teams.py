@@ -146,6 +146,27 @@ def test_who_is_in_a_team_has_its_mark_whatever_they_hand_in_alone(
     assert rows(term)["Lena Fischer"] == ("Lena", 2.5)
 
 
+@pytest.mark.parametrize("gamma", ["77002", "402211"])
+def test_who_is_in_a_team_is_known_by_their_own_number_in_moodle(
+    term: Term, gamma: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if the team came under that number."""
+    teams = ("Alpha 77001 10", f"Gamma {gamma} 6")
+    own = "Ben Fischer 402211 2.5"
+    sheet = worksheet(term, Lena="Alpha", José="Alpha", Ben="Gamma")
+    places = [moodle(term, "first", *teams), moodle(term, "both", *teams, own, at=MONDAY + DAY)]
+    for place in (*places, *places):
+        term.grade(place, roster=sheet)
+        assert rows(term) == ALPHA
+        printed = said(capsys)
+        why = "Ben Fischer is in Gamma, whose mark counts, so this is not graded"
+        assert (why in printed) == (place == places[1])
+        assert "not found on the roster" not in printed and "is the name of" not in printed
+        assert "3 people" in term.run("person", term.out)
+    term.grade(places[1], roster=worksheet(term, Lena="Alpha", José="Alpha", Ben=""))
+    assert rows(term)["Ben Fischer"] == ("Ben", 2.5)
+
+
 @pytest.mark.parametrize(
     ("second", "cause"),
     [
