@@ -326,6 +326,7 @@ def refresh(
     query = "SELECT DISTINCT submission FROM attempts WHERE void = 0"
     graded = {submission for (submission,) in book.db.execute(query)}
     in_team = {one.person for those in elsewhere.values() for one in those}
+    same = turned_out(book)  # some just now
     alone, in_any = set[int | None](), set[int | None]()
     for one in handed:
         those = {student.person for student in one.students}
@@ -339,7 +340,7 @@ def refresh(
         name, students, shown = row["name"], students_from_json(row["students"]), not row["missing"]
         if name in here:
             continue
-        known = stay = tuple(map(people.as_known, students))
+        known = stay = tuple(people.as_known(turned(one, same)) for one in students)
         new: dict[str, object] = {}
         if name in elsewhere and row["id"] in graded:
             stay = tuple(one for one in elsewhere[name] if one.person not in alone)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.classroom.gradebook.entry import students_as_json, total_points
 from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.errors import UsageError
 from grader.course.course import Course
 
@@ -165,6 +167,26 @@ def test_who_is_in_a_team_is_known_by_their_own_number_in_moodle(
         assert "3 people" in term.run("person", term.out)
     term.grade(places[1], roster=worksheet(term, Lena="Alpha", José="Alpha", Ben=""))
     assert rows(term)["Ben Fischer"] == ("Ben", 2.5)
+
+
+def test_who_was_taken_for_a_group_leaves_that_line_at_once(
+    term: Term, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An earlier version took every number for a group's."""
+    place = moodle(term, "t", "Alpha 77001 10", "Gamma 77002 6", "Ben Fischer 402211 2.5")
+    groups = {"Lena": "Alpha", "José": "Alpha"}
+    term.grade(place, roster=worksheet(term, **groups, Ben=""))
+    with Gradebook.open(term.out) as book:
+        stranger = StudentIdentity("Ben Fischer", {"moodle_group": "402211"})
+        stranger = replace(stranger, person=book.insert("people", {"name": stranger.name}))
+        number = book.number_of("Ben Fischer") or 0
+        book.change("submissions", number, {"students": students_as_json([stranger])})
+        book.db.commit()
+    said(capsys)
+    term.grade(place, roster=worksheet(term, **groups, Ben="Gamma"))
+    assert rows(term) == ALPHA
+    printed = said(capsys)
+    assert "has several submissions" not in printed and "not in this download" not in printed
 
 
 @pytest.mark.parametrize(
