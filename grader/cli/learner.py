@@ -26,10 +26,8 @@ from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import (
     IN_NOTEBOOK,
     Learner,
-    fresh,
     in_language,
     readme_beside,
-    readme_name,
     readme_path,
     show_end,
 )
@@ -37,6 +35,7 @@ from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
 from grader.core.scoring import FULL_LESSON
 from grader.core.text import clean, now
+from grader.course.beginnings import fresh, readme_name
 from grader.course.course import Lesson
 from grader.course.progress import LAST_STEP, Progress, next_lesson, opened_by
 from grader.course.stubs import without_markers

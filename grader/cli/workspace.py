@@ -24,12 +24,13 @@ from grader.cli.options import PATH, course, course_option, lang_option
 from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.files import PACKAGE
-from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue, wanted_language
+from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import now
+from grader.course.beginnings import fresh, readme_name
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_mistakes
-from grader.course.notebook import SUFFIX, lesson_notebook
+from grader.course.notebook import SUFFIX
 from grader.course.progress import (
     PROGRESS_FILE,
     LessonProgress,
@@ -41,7 +42,7 @@ from grader.course.progress import (
     read_progress,
     update_progress,
 )
-from grader.course.stubs import runnable, stub_in, without_markers
+from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile, digest, read_submission
 from grader.render.code import Readme
 from grader.render.editors import BEGIN, END, PATTERN
@@ -129,21 +130,6 @@ def make_workspace(
     show_first_steps(course, folder, tr, steps, note, notebook=notebook)
 
 
-def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
-    """Return the initial content of a lesson's file: its stub, or a notebook that teaches it."""
-    stub = lesson.stub_text
-    if tr.lang != ENGLISH:
-        stub = stub_in(load_catalogue(tr.lang, lesson.texts(tr.lang)), stub, lesson.id)
-    if path.suffix != SUFFIX:
-        how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
-        return runnable(stub, how)
-    # The course in a students' bundle has no READMEs; they are beside the notebook.
-    readmes = [folder / readme_name(folder, tr.lang) for folder in (lesson.folder, path.parent)]
-    readme = next((one for one in readmes if one.exists()), None)
-    text = readme.read_text("utf-8") if readme else lesson.summary
-    return lesson_notebook(lesson.id, stub, text, tr)
-
-
 def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[str, str]]:
     """Return the first commands to type in a new folder, and what they do."""
     first = course.lessons[0].id
@@ -208,12 +194,6 @@ def quoted(folder: Path) -> str:
     if sys.platform == "win32":
         return subprocess.list2cmdline([str(folder)])
     return shlex.quote(str(folder))
-
-
-def readme_name(folder: Path, lang: str) -> str:
-    """Return the name of a lesson's README in a language, or of the English one."""
-    own = f"README.{lang}.md"
-    return own if (folder / own).exists() else "README.md"
 
 
 def readme_path(learner: Learner, lesson: Lesson) -> Path | None:
