@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grader.classroom.imports.names import name_list
 from grader.core.report import LessonResult, LessonStatus, Report
 
-NO_NAME = "does not have the name of a lesson"
+NO_NAME = "does not have the name of an assigned lesson"
 
 
 def passed_over_text(lesson: LessonResult) -> str | None:

@@ -309,6 +309,7 @@ def unless_refused(book: Gradebook) -> Iterator[None]:
 
 def find_download(course: Course, wanted: BatchOptions, plan: BatchPlan) -> ClassImport:
     """Return the submissions of a download; raise UsageError if the results would be among them."""
+    from grader.course.beginnings import untouched_in
     from grader.runtime.text_reader import text_reader
 
     found = find_class(
@@ -316,6 +317,7 @@ def find_download(course: Course, wanted: BatchOptions, plan: BatchPlan) -> Clas
         lessons=[one.id for one in course.lessons],
         graded=plan.ids,
         layout=wanted.layout,
+        untouched=untouched_in(course.lessons),
         accept_near_names=bool(wanted.accept_near_names),
         decode=text_reader().decode,
     )

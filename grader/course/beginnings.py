@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from grader.core.i18n import ENGLISH, Catalogue, load_catalogue
+from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, languages, load_catalogue
 from grader.course.course import Lesson
 from grader.course.notebook import SUFFIX, lesson_notebook
 from grader.course.stubs import runnable, stub_in
+
+Untouched = Callable[[str, bytes], bool]
+"""Whether a lesson's file is as students began with it."""
 
 
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
@@ -29,3 +34,27 @@ def readme_name(folder: Path, lang: str) -> str:
     """Return the name of a lesson's README in a language, or of the English one."""
     own = f"README.{lang}.md"
     return own if (folder / own).exists() else "README.md"
+
+
+def untouched_in(lessons: Iterable[Lesson]) -> Untouched:
+    """Return a function that knows what students of these lessons begin with. A course without the
+    files of a lesson knows nothing of it.
+    """
+    by_id = {lesson.id: lesson for lesson in lessons}
+
+    @functools.cache
+    def beginnings(id: str) -> set[str]:
+        lesson = by_id[id]
+        if not lesson.stub_source.exists():
+            return set()
+        scripts_and_notebooks = {
+            fresh(lesson, lesson.folder / f"{id}{suffix}", engine_catalogue(lang))
+            for lang in languages()
+            for suffix in (".py", SUFFIX)
+        }
+        return {lesson.stub_text, *scripts_and_notebooks}
+
+    def untouched(id: str, data: bytes) -> bool:
+        return data.decode("utf-8", "replace").replace("\r\n", "\n") in beginnings(id)
+
+    return untouched

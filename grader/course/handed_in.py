@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.core.errors import SubmissionError
+from grader.course.beginnings import Untouched
 from grader.course.course import BUNDLED, RELEASE
 from grader.course.files import FileEntry, Unzipped
 from grader.course.near_names import OTHER_ARCHIVES, SUFFIXES, may_hold_an_answer, meant_by
@@ -52,22 +53,23 @@ def read_files(
     lessons: Iterable[str],
     *,
     course: Iterable[str] = (),
+    untouched: Untouched = lambda lesson, data: False,
     accept_near_names: bool = False,
     decode: Decode = decode,
 ) -> dict[str, LessonFile]:
     """Return the lessons' files among files from any source; files in zips count one folder deeper.
 
-    ``course`` are all lessons of the course, whose names are known, too. ``decode`` turns the bytes
-    into text. Several files of a lesson are one if they are equal, else none is graded. A missing
-    lesson gets the file with almost its name, which is read only if such names are accepted and it
-    is the only one. Or it gets an archive that can't be read; the first one also gets programs
-    without a lesson's name, and has documents and pictures beside it. Raise SubmissionError if
-    there are files, but none of a lesson.
+    ``course`` are all lessons of the course, whose names are known, too; files of those that are
+    ``untouched`` are left out. ``decode`` turns the bytes into text. Several files of a lesson are
+    one if they are equal, else none is graded. A missing lesson gets the file with almost its name,
+    which is read only if such names are accepted and it is the only one. Or it gets an archive that
+    can't be read; the first one also gets programs without a lesson's name, and has documents and
+    pictures beside it. Raise SubmissionError if there are files, but none of a lesson.
     """
     names = lesson_names(lessons)
     with Unzipped() as opened:
         opened.add(entries)
-        files = _FilesByLesson(opened.files, names, names | lesson_names(course))
+        files = _FilesByLesson(opened.files, names, names | lesson_names(course), untouched)
         found = {
             lesson: _only(lesson, exact, files.near.get(lesson, ()), decode)
             for lesson, exact in files.exact.items()
@@ -126,8 +128,13 @@ class _FilesByLesson:
     """
 
     def __init__(
-        self, entries: Sequence[FileEntry], names: dict[str, str], known: dict[str, str]
+        self,
+        entries: Sequence[FileEntry],
+        names: dict[str, str],
+        known: dict[str, str],
+        untouched: Untouched,
     ) -> None:
+        self._untouched = untouched
         self.exact: dict[str, list[FileEntry]] = {}
         self.near: dict[str, list[tuple[FileEntry, str, bool]]] = {}
         self.archives: list[str] = []
@@ -148,9 +155,14 @@ class _FilesByLesson:
             self.near.setdefault(names[meant.name], []).append(one)
         elif OTHER_ARCHIVES.search(name) and not name.startswith("."):
             self.archives.append(entry.path)
+        elif name in known and self._is_untouched(known[name], entry):
+            return
         elif may_hold_an_answer(name):
             is_program = name.lower().endswith(SUFFIXES) and name not in known
             (self.unknown if is_program else self.beside).append(entry.path)
+
+    def _is_untouched(self, lesson: str, entry: FileEntry) -> bool:
+        return self._untouched(lesson, entry.read(MAX_NOTEBOOK_BYTES + 1) or b"")
 
 
 def _handouts(entries: Iterable[FileEntry]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from grader.classroom.imports.entries import (
 )
 from grader.classroom.imports.names import unique_names
 from grader.core.errors import SubmissionError, UsageError
+from grader.course.beginnings import Untouched
 from grader.course.files import (
     MAX_CLASS_MEMBERS,
     Entry,
@@ -48,6 +49,7 @@ def find_class(
     lessons: Iterable[str],
     graded: Collection[str] = (),
     layout: str | None = None,
+    untouched: Untouched = lambda lesson, data: False,
     accept_near_names: bool = False,
     decode: Decode = decode,
 ) -> ClassImport:
@@ -55,8 +57,8 @@ def find_class(
 
     ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If only one
     is graded, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by
-    the names). For ``accept_near_names`` and ``decode`` see ``read_files``. Raise SubmissionError
-    if there is nothing to read, UsageError for an unknown layout.
+    the names). For the others see ``read_files``. Raise SubmissionError if there is nothing to
+    read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
@@ -85,6 +87,7 @@ def find_class(
             draft.files(),
             lessons,
             course=names.values(),
+            untouched=untouched,
             accept_near_names=accept_near_names,
             decode=decode,
         )

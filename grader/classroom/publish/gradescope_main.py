@@ -25,6 +25,7 @@ from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
 from grader.core.messages import Settings
 from grader.core.report import LessonResult
+from grader.course.beginnings import untouched_in
 from grader.course.course import Course, load_course
 from grader.course.files import folder_files
 from grader.course.handed_in import read_files
@@ -55,6 +56,7 @@ def grade_folder(
                 folder_files(submission),
                 settings.lessons,
                 course=[lesson.id for lesson in course.lessons],
+                untouched=untouched_in(course.lessons),
                 accept_near_names=settings.accept_near_names,
                 decode=text_reader().decode,
             )

@@ -634,6 +634,18 @@ def with_two_lessons(course: Course, folder: Path) -> Course:
     return load_course(root)
 
 
+def test_of_a_lesson_that_is_not_assigned_only_a_changed_file_is_named(batch: SmallBatch) -> None:
+    course = with_two_lessons(batch.course, batch.folder / "course")
+    stub = course.lesson("other").stub_text
+    for name, text in {"alice": stub, "bob": RIGHT}.items():
+        batch.hand_in(name, RIGHT)
+        batch.hand_in(name, text, "other.py")
+    batch(course=course, lessons=("tiny",))
+    page = (batch.out / "class.html").read_text("utf-8")
+    assert "alice/other.py" not in page
+    assert "<b>bob/other.py</b> does not have the name of an assigned lesson" in page
+
+
 @pytest.mark.parametrize("first", [("other",), ("tiny", "other")])
 def test_one_check_graded_again_keeps_the_points_of_lessons_not_named_again(
     batch: SmallBatch, first: tuple[str, ...]

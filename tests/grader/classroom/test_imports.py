@@ -15,6 +15,9 @@ from factories.downloads import LAYOUTS, Students, encrypted, write_class, zip_f
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport, StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
+from grader.core.i18n import engine_catalogue, languages
+from grader.course.beginnings import fresh, untouched_in
+from grader.course.course import Course
 from grader.course.submission import LessonFile, digest
 
 LESSONS = ("tiny", "small")
@@ -764,6 +767,25 @@ def test_another_lesson_s_file_is_not_the_missing_one(tmp_path: Path) -> None:
     found = find_class(place, lessons=course, graded=["tiny", "small"], accept_near_names=True)
     tiny = found.handed[0].read(LESSONS)["tiny"]
     assert (tiny.path, tiny.beside) == ("", ("tiny_large.py",))
+
+
+@pytest.mark.parametrize("lang", [*languages(), ""])
+@pytest.mark.parametrize("name", ["tiny.py", "tiny.ipynb"])
+def test_an_untouched_stub_of_a_lesson_that_is_not_assigned_is_ignored(
+    lang: str, name: str, tmp_path: Path, small_course: Course
+) -> None:
+    """As ``grade init`` writes it, or as the course has it; a changed one is listed."""
+    lesson = small_course.lesson("tiny")
+    stub = fresh(lesson, Path(name), engine_catalogue(lang)) if lang else lesson.stub_text
+    stub = stub.replace("\n", "\r\n") if lang == "ko" else stub
+    texts = {f"{who}/tiny/{name}": stub for who in ("alice", "bob")}
+    texts |= {f"carol/tiny/{name}": f"{stub}\n", f"dan/{name}": stub}
+    place = files(tmp_path, "alice/small.py", "carol/small.py", **texts)
+    untouched = untouched_in([lesson])
+    found = find(place, graded=["small"], untouched=untouched).handed
+    alice, bob, carol, dan = (one.read(["small"]) for one in found)
+    assert (alice["small"].beside, bob, dan) == ((), {}, {})
+    assert carol["small"].beside == (f"tiny/{name}",)
 
 
 @pytest.mark.parametrize("accept", [False, True])
