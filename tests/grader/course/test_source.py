@@ -274,6 +274,8 @@ def test_a_name_that_is_bound_elsewhere_is_still_the_import(name: str) -> None:
         ("class C:\n    made = torch.exp(y)\ndef f(x): return C\n", True),
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C()\n", False),
         ("class B:\n    THEIRS\nclass C(B): pass\ndef f(x): return C().theirs()\n", True),
+        ("class C(object):\n    THEIRS\ndef f(x): return C()\n", False),
+        ("from abc import ABC\nclass C(ABC):\n    THEIRS\ndef f(x): return C()\n", False),
         ("class C(FUNCTION):\n    FORWARD\ndef f(x): return C.apply(x)\n", True),
         ("class B(FUNCTION):\n    FORWARD\nclass C(B): pass\ndef f(x): return C.apply(x)\n", True),
         ("class B:\n    FORWARD\nclass f(B, FUNCTION): pass\n", True),
