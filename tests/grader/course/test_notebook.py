@@ -195,6 +195,10 @@ def test_a_magic_inside_a_block_and_one_over_several_lines() -> None:
     assert [line for line, _ in kept.left_out] == [2, 3]
 
 
+def test_a_magic_after_a_bracket_that_is_closed() -> None:
+    assert without_magics("x = f(\n  [1])\n%pwd").lines == ["x = f(", "  [1])", "pass"]
+
+
 def test_cells_that_are_no_python_are_left_out_whole_and_timed_ones_count() -> None:
     file = read("%%bash\nls", "%%time\na = 1", "%%timeit\nb = 1", "\n%%writefile x.py\nc = 1")
     assert file.text == "pass\na = 1\n"
