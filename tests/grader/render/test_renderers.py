@@ -237,14 +237,22 @@ def test_a_pair_has_as_many_digits_as_it_takes_to_see_a_difference(
     assert values_text(describe(left), describe(right)) == shown
 
 
-def test_a_difference_in_what_was_cut_is_seen() -> None:
+@pytest.mark.parametrize(
+    ("where", "start", "end"),
+    [
+        (60, "[58 before, … 0.0, 0.0, 1.0", "… 18 more]"),
+        (99, "[76 before, … 0.0, 0.0, 0.0", "0.0, 1.0]"),
+    ],
+)
+def test_a_difference_in_what_was_cut_is_seen(where: int, start: str, end: str) -> None:
+    """As many elements are shown as ever, also near the end."""
     wanted = torch.zeros(100, dtype=torch.float64)
     got = wanted.clone()
-    got[60] = 1.0
+    got[where] = 1.0
     left, right = values_text(*describe_pair(wanted, got))
     assert left != right
-    assert right.startswith("[58 before, … 0.0, 0.0, 1.0")
-    assert right.endswith("… 18 more]")
+    assert right.startswith(start)
+    assert right.endswith(end)
 
 
 @pytest.mark.parametrize("harmless", [1.0 + 1e-15, math.nan], ids=["rounding", "NaN in both"])
