@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -287,6 +288,15 @@ def test_yours_and_the_true_curve_differ_without_color() -> None:
     assert any(0x2800 < ord(character) < 0x2900 for character in text)
     assert "◉" in text
     assert "points lie above or below the drawing" in text
+
+
+def test_a_curve_that_rises_begins_at_the_bottom() -> None:
+    figure = plain(chart_figure("one", panel("", curve("truth", [0, 1], [0, 1]))))
+    lines = [line.plain for line in figure_lines(figure, Catalogue(), 76, whole=True)]
+    dots = [re.search("[\u2801-\u28ff]", line) for line in lines if "│" in line or "┤" in line]
+    places = [found.start() for found in dots if found]
+    assert len(places) == len(dots)
+    assert places == sorted(places, reverse=True)
 
 
 def test_one_point_that_lies_outside_is_one() -> None:
