@@ -20,6 +20,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from msgspec import to_builtins
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 import grader
@@ -234,13 +235,28 @@ def test_the_same_operations_of_another_leaf_differ() -> None:
     assert first_difference(picture_of(x * x), picture_of(x * y)) != (None, None)
 
 
+def test_what_nodes_are_called_makes_no_difference() -> None:
+    one = random_picture(30)
+    other = replace(
+        one,
+        nodes=tuple(replace(node, id=f"my {node.id}") for node in one.nodes),
+        edges=tuple(
+            replace(edge, source=f"my {edge.source}", target=f"my {edge.target}")
+            for edge in one.edges
+        ),
+    )
+    assert first_difference(other, one) == (None, None)
+
+
 def test_the_nearest_nodes_are_a_picture_too() -> None:
     whole = random_picture(120)
     part = whole.nearest(40)
     part.check()
     assert len(part.nodes) == 40
     assert part.left_out == 80
-    assert sum(node.cut for node in part.nodes) > 0
+    beyond = whole.by_id().keys() - part.by_id().keys()
+    cut = [sum(edge.target in beyond for edge in whole.following()[n.id]) for n in part.nodes]
+    assert [node.cut for node in part.nodes] == cut
 
 
 # --------------------------------------------------------------------------------------- the layout
