@@ -22,10 +22,11 @@ from typing import Any
 import jsonschema
 import pytest
 from batch_process import stable_files
+from factories.gradebook import make_report
 from factories.long_texts import notebook
 
 import grader
-from grader.classroom.batch import write_page
+from grader.classroom.batch import with_check, write_page
 from grader.classroom.gradebook.entry import LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
@@ -34,7 +35,7 @@ from grader.cli.gradebook import change_score, list_adjustments
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.files import PACKAGE, engine_hash
 from grader.core.messages import JudgeResult, Task
-from grader.core.report import Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import without_markers
 from grader.judge.random_inputs import check_seed
@@ -600,10 +601,25 @@ def test_one_check_graded_again_replaces_its_result_and_no_other(batch: SmallBat
     # The seed of the report still asks the same again.
     assert by_check(before, "seed") == by_check(after, "seed")
     assert after["flags"] == before["flags"]
+    assert {one: bool(note) for one, note in by_check(after, "note").items()} == {
+        one: one in again for one in wanted
+    }
     sentence = "The check “double returns twice x” was corrected, and your work was graded again"
     assert sentence in batch.page("bob").read_text("utf-8")
     assert re.search(r"bob +5 +8 +graded again; tiny\.double failed → passed", batch.printed())
     assert [check.id for column in batch.columns() for check in column.checks] == [*wanted]
+
+
+def test_with_one_check_a_lesson_that_could_not_be_judged_is_graded_again_whole() -> None:
+    checks = (
+        CheckResult("tiny.double", "", "double", Outcome.PASSED, 5.0, 5.0),
+        CheckResult("tiny.triple", "", "triple", Outcome.FAILED, 0.0, 5.0),
+    )
+    judged = LessonResult("tiny", "", LessonStatus.FAILED, 5.0, 10.0, checks=checks)
+    lost = replace(judged, status=LessonStatus.INVALID, score=0.0, checks=())
+    for old, new in ((lost, judged), (judged, lost)):
+        merged = with_check(make_report("bob", [old]), make_report("bob", [new]), "tiny.double")
+        assert merged.lessons == (new,)
 
 
 def test_a_check_graded_again_by_another_course_leaves_no_trace_in_the_next_run(
