@@ -168,7 +168,7 @@ def test_an_assignment_made_by_mistake_is_forgotten_and_put_back(term: Term) -> 
     assert term.marks() == {"Ada": 8.0}  # the only one needs no name
     with pytest.raises(UsageError, match=r"'Wek 1' is forgotten"):
         term.grade(term.download("a", {"Ada/tiny.py": points(9)}), assignment="Wek 1")
-    assert undo.strip() in term.run("forget", term.out)
+    assert f"assignment Wek 1 forgotten\n    grade {undo}" in term.run("forget", term.out)
     term.run(*shlex.split(undo))
     assert term.marks("Wek 1") == {"Ada": 5.0}
     with pytest.raises(UsageError, match="no submission 'Week 1'"):
@@ -953,6 +953,8 @@ def test_what_was_done_in_all_assignments_is_listed_with_commands_that_undo_it(
         "rename 'term/Week 2' Zoe --undo",
         "person term Cy --undo",
     ]
+    listed = term.run("forget", "term")
+    assert re.findall("^(.+):$", listed, re.MULTILINE) == ["Week 1", "Week 2", "people"]
     only = term.run("forget", "term/Week 2")
     assert "Zoe (undone)" in only and "Ben" not in only
     with pytest.raises(UsageError, match=r"grade comment 'term/Week 1' 'Ada B'$"):
@@ -1044,6 +1046,8 @@ def test_the_table_of_a_term_has_people_by_assignments_and_weighted_totals(term:
     }
     (term.out / "term.toml").write_text('[weights]\n"Week 1" = 20\n"Week 2" = 80\n')
     assert [row["total"] for row in table().values()][:2] == ["52.0", "10.0"]
+    (term.out / "term.toml").write_text('[weights]\n"Week 1" = 0\n"Week 2" = 0.5\n')
+    assert [row["total"] for row in table().values()][:2] == ["0.2", "0.0"]
     (term.out / "term.toml").write_text(
         '[weights]\n"Week 1" = 20\n"Week 2" = 80\n[excused]\n2 = ["Week 2"]\n'
     )
