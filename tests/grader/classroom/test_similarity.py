@@ -209,6 +209,8 @@ def test_equal_answers_mark_what_is_not_in_the_stub() -> None:
     texts = [Text(name, WRONG, wrong=True) for name in ("ada", "alan")]
     (pair,) = similar_pairs("cube", texts, STUB, [GIVEN], 0.6)
     assert "grad_output * 2" in marked(pair.one) and "import torch" not in marked(pair.one)
+    lines = {line.strip() for line in WRONG.splitlines()}
+    assert {text for text, shared in pair.one.pieces if shared} <= lines
     assert (pair.share, pair.lines) == (1.0, 5)
 
 
