@@ -383,6 +383,15 @@ def test_next_says_what_to_read_to_write_and_to_type(
         assert part in said
 
 
+def test_next_says_which_lessons_wait_for_this_one(
+    work: Path, small_course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tiny,) = small_course.lessons
+    course = replace(small_course, lessons=(tiny, replace(tiny, id="more", builds_on=("tiny",))))
+    show_next(Learner.at(course, Path(), "en"), make_console())
+    assert re.search("prepares for +more\n", capsys.readouterr().out)
+
+
 def test_in_a_notebook_the_command_that_grades_is_a_magic(
     work: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
