@@ -30,6 +30,7 @@ from grader.classroom.batch import with_check, write_page
 from grader.classroom.gradebook.entry import LessonColumn
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
+from grader.cli import batch_screen
 from grader.cli.batch import BatchOptions, grade_class
 from grader.cli.gradebook import change_score, list_adjustments
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
@@ -226,8 +227,13 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
     assert pages == {"alice", "bob", "carol"}
 
 
-def test_a_run_ends_with_whom_to_look_at(batch: SmallBatch) -> None:
-    """It names the students: handed in nothing, not loaded, flagged, not graded."""
+def test_a_run_ends_with_whom_to_look_at(
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the students: handed in nothing, not loaded, flagged, not graded. Each is a line,
+    however narrow the terminal is.
+    """
+    monkeypatch.setenv("COLUMNS", "30")
     batch.hand_in("bob", "import os\ndef double(x): return os.fork() or x\n" + REST)
     (batch.folder / "roster.csv").write_text(
         "name,username\nCarol White,carol\nDora Day,dora\nZoe Absent,zoe\n"
@@ -239,6 +245,18 @@ def test_a_run_ends_with_whom_to_look_at(batch: SmallBatch) -> None:
     assert "handed in nothing: Zoe Absent" in said
     assert "a file could not be loaded: Carol White" in said
     assert "flagged, for a person to check: bob" in said
+
+
+def test_each_submission_is_counted_once_while_the_class_is_graded(
+    batch: SmallBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that are not graded again: by the count, the run knows whether it is complete."""
+    monkeypatch.setattr(batch_screen, "LOG_SECONDS", 0.0)
+    for _ in ("graded", "unchanged"):
+        batch()
+        counts = [int(count) for count in re.findall(r"(\d+) of 4 done", batch.printed())]
+        assert counts[-1] == len(batch.rows()) == 4
+    assert counts == [1, 2, 3, 4]
 
 
 def test_a_run_ends_with_what_to_reteach(batch: SmallBatch) -> None:
