@@ -70,6 +70,7 @@ def test_later_is_never_cheaper(late: float, more: float) -> None:
 
 def test_times_are_compared_in_whatever_zone_they_are() -> None:
     assert RULE.lateness("2026-12-01T14:59:00Z") is None
+    assert RULE.lateness("2026-12-01T14:59:01Z") == Lateness(DUE, 1.0, 0.0)
     assert RULE.lateness("2026-12-01T10:30:00-05:00") == Lateness(DUE, 31 * 60.0, 10.0)
     assert RULE.lateness(None) is None
 
