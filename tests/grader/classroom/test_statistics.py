@@ -386,6 +386,13 @@ def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
     assert set(next(iter(room.rows)).states) == {State.ADJUSTED, State.FULL}
 
 
+def test_a_lesson_that_was_not_handed_in_has_points_if_a_person_gave_some() -> None:
+    given = Adjustment(2.0, "came by mail", "ada", "2026-11-20T09:00:00Z", lesson=LESSON.id)
+    late = replace(handed("a", PASSED, FAILED), report=make_report("a", [missing_lesson(LESSON)]))
+    room = room_of(late, replace(late, name="b", adjustments=(given,)))
+    assert [row.points for row in room.rows] == [(None,), (2.0,)]
+
+
 def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
     """If the course changed between two gradings, nothing of a report is lost."""
     (lesson,) = collect_statistics([handed("a", PASSED, FAILED)], []).lessons
