@@ -203,6 +203,11 @@ def test_markers_that_do_not_pair_up_are_an_error_with_its_place(text: str, mess
     assert str(caught.value) == f"lesson.py{message}"
 
 
+def test_a_solution_that_is_no_python_is_an_error_with_its_place() -> None:
+    with pytest.raises(CourseError, match=r"^lesson\.py:2: invalid syntax"):
+        stub_of("x = 1\ny = = 2\n", name="lesson.py")
+
+
 def test_without_markers_a_solution_is_what_people_read() -> None:
     """Markers and stub lines are removed, other comments stay."""
     shown = without_markers(SOLUTION)
