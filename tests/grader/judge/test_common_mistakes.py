@@ -414,7 +414,7 @@ SAID = [
         "further down, in line 4.",
     ),
     (
-        "def f(x: Optional[int]):\n    pass\n",
+        "n = 1\ndef f(x: Optional[int]):\n    pass\n",
         "NameError: name 'Optional' is not defined",
         "common_missing_import",
         "from typing import Optional",
