@@ -290,9 +290,18 @@ def test_yours_and_the_true_curve_differ_without_color() -> None:
     assert "points lie above or below the drawing" in text
 
 
+def rising() -> dict[str, Any]:
+    return plain(chart_figure("one", panel("", curve("truth", [0, 1], [2, 3]))))
+
+
+def test_the_true_curve_alone_has_its_table() -> None:
+    (shown,) = panels(rising(), Catalogue())
+    rows = [line.split() for line in shown.text.splitlines()]
+    assert rows[1:] == [["0.0", "2.0"], ["1.0", "3.0"]]
+
+
 def test_a_curve_that_rises_begins_at_the_bottom() -> None:
-    figure = plain(chart_figure("one", panel("", curve("truth", [0, 1], [0, 1]))))
-    lines = [line.plain for line in figure_lines(figure, Catalogue(), 76, whole=True)]
+    lines = [line.plain for line in figure_lines(rising(), Catalogue(), 76, whole=True)]
     dots = [re.search("[\u2801-\u28ff]", line) for line in lines if "│" in line or "┤" in line]
     places = [found.start() for found in dots if found]
     assert len(places) == len(dots)
