@@ -107,7 +107,12 @@ def test_the_last_call_is_that_of_the_check(student: RemoteStudent) -> None:
         ("import gc\ngc.get_objects()", "answer.py:2 searches the memory of the process"),
         ("from torch._C import _DisableTorchDispatch as off\noff()", "hides what torch computes"),
         ("import torch\ntorch.library.custom_op('a::b', f)", "hides what torch computes"),
+        ("import torch as t\nt.relu = f", "replaces something outside the lesson (torch.relu)"),
+        ("import sys\nsys.modules['torch'] = f", "outside the lesson (sys.modules)"),
+        ("import torch\nsetattr(torch, 'relu', f)", "outside the lesson (torch)"),
+        ("class C:\n    def __eq__(self, other): return True", "a special method (__eq__)"),
         ("import torch\ntorch.no_grad()", None),
+        ("def f(ctx, x):\n    ctx.x, ctx.saved['y'] = x, 1", None),
     ],
 )
 def test_what_a_person_should_look_at_is_flagged(text: str, flag: str | None) -> None:
