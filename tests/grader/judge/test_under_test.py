@@ -64,6 +64,8 @@ PARTS: dict[str, Callable[[], object]] = {
     "saves": S.saves,
     "notices changes": S.notices_changes,
     "leaves tensors": S.leaves_tensors,
+    "leaves inputs": lambda: S.leaves_tensors(held=False),
+    "leaves what is held": S.leaves_tensors,
     "leaves state": S.leaves_state,
     "gradcheck": lambda: S.gradcheck(torch.tensor([0.4, -1.3]).double().requires_grad_()),
     "gradgradcheck": lambda: S.gradgradcheck(torch.tensor([0.4, -1.3]).double().requires_grad_()),
@@ -94,6 +96,8 @@ WRONG = {
     "saves": ("ctx.save_for_backward(x)", "ctx.x = x", "attributes"),
     "notices changes": ("ctx.save_for_backward(x)", "ctx.save_for_backward(x.data)", "written"),
     "leaves tensors": (BACKWARD, "return grad_output.mul_(2) * x", "v changed"),
+    "leaves inputs": (VALUE, "y = x * x; x.data.mul_(2)", "input changed"),
+    "leaves what is held": (BACKWARD, "x.grad = None; return grad_output * 2 * x", ".grad"),
     "leaves state": (VALUE, "y = x * x; x.requires_grad_()", "flag"),
     "gradcheck": (BACKWARD, "return grad_output * x", "gradcheck"),
     "second derivative": (
