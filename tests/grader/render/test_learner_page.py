@@ -19,7 +19,7 @@ from grader.course.course import Course
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
 from grader.course.submission import decode
-from grader.render.code import TEXTS_KEPT, Readme, beside, coloured, excerpt
+from grader.render.code import MAX_LINES, TEXTS_KEPT, Readme, beside, coloured, excerpt
 from grader.render.page import LearnerExtras, LessonHistory, render_page
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
@@ -124,6 +124,11 @@ def test_two_threads_may_colour_the_first_text_at_once() -> None:
     command = [sys.executable, "-c", SLOW_IMPORT]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (told.stdout, told.stderr) == ("2\n", "")
+
+
+def test_a_text_of_many_lines_is_shown_without_colours() -> None:
+    text = "if a < b:\n\tpass\n" * MAX_LINES
+    assert coloured(text)[:2] == ("if a &lt; b:", "    pass")
 
 
 def test_an_excerpt_is_the_line_and_what_is_around_it() -> None:
