@@ -269,6 +269,17 @@ def test_an_interrupted_run_reports_the_problems_found_so_far(
     assert {problem.partition(", seed 1: ")[0] for problem in found.problems} == {"tiny: stub"}
 
 
+def test_a_run_that_is_stopped_at_once_has_a_result_only_if_it_is_kept(
+    course: Course, counting: Counting, keep: Path
+) -> None:
+    def stopped(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    assert run(course, keep, progress=stopped).left == CASES - rows(keep) > 0
+    with pytest.raises(KeyboardInterrupt):
+        run(course, None, progress=stopped)
+
+
 @pytest.mark.parametrize(
     ("complete", "lines"),
     [
