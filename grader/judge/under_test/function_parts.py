@@ -215,7 +215,10 @@ class FunctionParts(Tested):
         changed = factor or others
         seen = self.student.observe("one_tensor_twice", self.asked, inputs, changed, v)
         shown = {"x": inputs[0], "z": others[0]} if len(inputs) == 1 else {}
-        for call, numbers, found in (("second", others, seen[1]), ("first", inputs, seen[0])):
+        for call, numbers, found in (
+            ("second call", others, seen[1]),
+            ("first call", inputs, seen[0]),
+        ):
             leaves = [one.detach().requires_grad_() for one in numbers]
             want = self.truth(*leaves)
             wants = torch.autograd.grad(want, leaves, v)

@@ -1,6 +1,6 @@
 """What the checks of a function under test say, by what they require."""
 
-_TWICE = "x was set to z between two calls, and the {what} of the {call} call is wrong"
+_TWICE = "x was set to z between two calls, and the {what} of the {call} is wrong"
 ONE_INPUT = {
     "value": "{called}(x) is wrong",
     "built in": "line {line} uses {used}, which does the work of {function}",
@@ -110,8 +110,8 @@ SEVERAL_INPUTS = ONE_INPUT | {
         " wrong"
     ),
     "twice gradient": (
-        "x and {other} were changed in place between two calls, and the {call} gradient with"
-        " respect to {which} is wrong"
+        "x and {other} were changed in place between two calls, and the gradient of the {call}"
+        " with respect to {which} is wrong"
     ),
     "input changed": "{function} changed the values of {which}",
     "v changed": "{function}.backward changed the values of its grad_output v",
