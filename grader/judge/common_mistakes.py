@@ -1,6 +1,6 @@
 """Recognize the mistakes that can occur in every lesson.
 
-``common_mistakes.toml`` has their texts, in the order in which they are tried: ``PARAMETERS``
+``common_mistakes.toml`` has their texts, in the order in which they are tried: ``FIRST``
 before a lesson's own rules, the others after them. A mistake is recognized by the patterns that the
 file has for what torch or Python raises, or by the function of its name here. Each needs evidence:
 it compares the returned value with the expected one, knows the meaning of a message, or finds the
@@ -35,7 +35,7 @@ from grader.judge.diagnosis import Failure, diagnose, groups_in_error, mistake_o
 from grader.judge.exception_verdicts import WROTE
 from grader.judge.figures import copies_of
 from grader.judge.in_place_lines import SHARING, SOMETIMES, assigned_names, writes_of
-from grader.judge.python_errors import is_inside, positional, signature
+from grader.judge.python_errors import ATTRIBUTES, is_inside, positional, signature
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, fetch
 from grader.judge.remote.session import Student
@@ -223,6 +223,10 @@ def common_returned_exception(failure: Failure, student: Student) -> Facts | Non
     return {"got": failure.actual.type_name} if is_exception else None
 
 
+COMPARED = "A comparison, such as x > 0, gives bool. Convert what it gives: .to(x.dtype)"
+CONVERTED = "Look for a conversion, or for a tensor that is created with another dtype or none."
+
+
 def common_wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     """Recognize the right values in another dtype."""
     both = compared_tensors(failure)
@@ -232,7 +236,9 @@ def common_wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     tolerance = 2e-2 if coarse else 1e-4
     if not both[0].numel() or not same(*both, rtol=tolerance, atol=tolerance / 100):
         return None
-    return {"dtype": dtype_name(both[0]), "wanted": dtype_name(both[1])}
+    advice = COMPARED if both[0].dtype is torch.bool else CONVERTED
+    facts = {"dtype": dtype_name(both[0]), "wanted": dtype_name(both[1])}
+    return {**facts, "advice": phrase(advice)}
 
 
 def compared_tensors(failure: Failure) -> tuple[Tensor, Tensor] | None:
@@ -534,12 +540,26 @@ def common_written_into_copy(failure: Failure, student: Student) -> Facts | None
     tensors = [value for value in failure.inputs.values() if isinstance(value, Tensor)]
     if all(tensor.is_contiguous() for tensor in tensors):
         return None
+    parts = parts_of(failure, student)
+    found = next((one for part in parts for one in _writes_into_copies(part)), None)
+    return {"method": found[0], "line": found[1]} if found else None
+
+
+def parts_of(failure: Failure, student: Student) -> list[ast.AST]:
+    """Return the definition of what the check is about, and of those that it names."""
     definitions = student.source.definitions
     about = definitions.get(failure.about)
     used = {one.id for one in ast.walk(about) if isinstance(one, ast.Name)} if about else set()
-    parts = [part for name, part in definitions.items() if name in {failure.about, *used}]
-    found = next((one for part in parts for one in _writes_into_copies(part)), None)
-    return {"method": found[0], "line": found[1]} if found else None
+    return [part for name, part in definitions.items() if name in {failure.about, *used}]
+
+
+def common_only_named(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a method that a statement only names."""
+    for node in itertools.chain.from_iterable(map(ast.walk, parts_of(failure, student))):
+        match node:
+            case ast.Expr(value=ast.Attribute(attr=name) as named) if name not in ATTRIBUTES:
+                return {"called": f"{ast.unparse(named)}()", "name": name, "line": node.lineno}
+    return None
 
 
 def _writes_into_copies(part: ast.AST) -> Iterator[tuple[str, int]]:
@@ -765,12 +785,12 @@ TEXTS = read_mistakes(Path(__file__).with_name("common_mistakes.toml"))
 RULES = globals() | vars(python_errors)
 COMMON = tuple(mistake_of(text, None if text.patterns else RULES[text.id]) for text in TEXTS)
 """The mistakes that every lesson recognizes, in the order in which they are tried."""
-PARAMETERS = tuple(
+FIRST = tuple(
     one
     for one in COMMON
-    if one.id in ("common_ctx_not_first", "common_parameters_in_another_order")
+    if one.id in ("common_ctx_not_first", "common_parameters_in_another_order", "common_only_named")
 )
-"""Those tried before a lesson's own rules: exchanged arguments look like many other mistakes."""
+"""Those tried before a lesson's own rules, because they look like many other mistakes."""
 SEEN_IN_ERRORS = tuple(
     mistake
     for text, mistake in zip(TEXTS, COMMON, strict=True)

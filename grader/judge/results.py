@@ -30,7 +30,7 @@ from grader.course.course import Lesson, check_names
 from grader.course.lesson_texts import Promise, compared_form, read_mistakes, sentences_in
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
-from grader.judge.common_mistakes import COMMON, PARAMETERS
+from grader.judge.common_mistakes import COMMON, FIRST
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, diagnose, fill_text, in_cells, show_fact
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
@@ -126,7 +126,7 @@ class Results:
             return None, None
         failure = run.check.failure(verdict, self.reference, self.stub)
         trouble = None
-        ways = (("engine", PARAMETERS), ("rule", self.mistakes), ("engine", COMMON))
+        ways = (("engine", FIRST), ("rule", self.mistakes), ("engine", COMMON))
         for way, mistakes in ways:
             if way not in run.naming_off:
                 found, problem = diagnose(mistakes, failure, run.student, run.tr)

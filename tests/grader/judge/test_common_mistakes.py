@@ -80,6 +80,7 @@ def named(
     [
         (WANTED.float(), WANTED, "common_wrong_dtype", "float32 where float64"),
         (WANTED + 0j, WANTED, "common_wrong_dtype", "complex128 where float64"),
+        (WANTED > 0, WANTED**0, "common_wrong_dtype", "A comparison, such as x > 0, gives bool"),
         (WANTED + 1j, WANTED, None, ""),
         (WANTED.float() + 1, WANTED, None, ""),
         (WANTED[:0].float(), WANTED[:0], "common_empty_of_another_dtype", "float32 where float64"),
@@ -614,6 +615,27 @@ class f:
 )
 def test_the_line_that_a_message_means(said: str, line: int | None) -> None:
     assert line_of_write(said, Source(WRITING, "f.py"), "f") == line
+
+
+@pytest.mark.parametrize(
+    ("statement", "called"),
+    [
+        ("y.backward", "y.backward()"),
+        ("handles[0].remove", "handles[0].remove()"),
+        ("y.grad", None),
+        ("y.backward()", None),
+        ("g = y.backward", None),
+    ],
+)
+def test_a_method_that_a_statement_only_names(statement: str, called: str | None) -> None:
+    """In the function that the check is about, or in one that it uses."""
+    helper = f"def helper(y):\n    {statement}\n    return y\n"
+    for source in (helper.replace("helper", "f"), helper + "def f(x):\n    return helper(x)\n"):
+        found, words = named(WANTED + 1, WANTED, source=source, solution=source)
+        assert (found == "common_only_named") is (called is not None)
+        assert called is None or f"is not called. Write {called}." in words
+    unused = helper + "def f(x):\n    return x\n"
+    assert named(WANTED + 1, WANTED, source=unused, solution=unused)[0] != "common_only_named"
 
 
 def test_values_written_into_a_copy() -> None:

@@ -93,7 +93,7 @@ SLIPS = {
         GRADIENT, GRADIENT.replace("y *", "y.nrom() *"), "Did you mean norm?", "y.nrom()"
     ),
     "method of a tensor in a tuple": Slip(
-        *before(VALUE, "        (x, x).norm()\n"), "Use one of its elements", "(x, x).norm()"
+        *before(VALUE, "        (x, x).norm()\n"), "Use the element that you need", "(x, x).norm()"
     ),
     "dictionary for a set": Slip(
         *before(VALUE, "        seen = {}\n        seen.add(1)\n"),
