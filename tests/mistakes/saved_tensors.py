@@ -697,6 +697,31 @@ def checkpointed(f, *xs: Tensor) -> Tensor:
     return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
 
 
+# %% recording_is_off
+# Where the second run has no graph, backward does nothing.
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, _anchor, *xs):
+        ctx.f, ctx.random = f, torch.get_rng_state()
+        ctx.save_for_backward(*xs)
+        return f(*xs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        xs = [
+            x.detach().requires_grad_(needed)
+            for x, needed in zip(ctx.saved_tensors, ctx.needs_input_grad[2:], strict=True)
+        ]
+        y = ctx.f(*xs)
+        if y.requires_grad:
+            y.backward(grad_output)
+        return None, None, *[x.grad for x in xs]
+
+
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
 # %% gradient_twice
 # f runs again on the tensors themselves, so that backward walks on.
 class Again(torch.autograd.Function):

@@ -122,3 +122,27 @@ class Again(torch.autograd.Function):
 
 def checkpointed(f, *xs: Tensor) -> Tensor:
     return Again.apply(f, torch.empty(0, requires_grad=True), *xs)
+
+
+# %% recording_is_off
+# Recording is on, and no tensor requires grad.
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, f, _anchor, *xs):
+        ctx.f, ctx.random = f, torch.get_rng_state()
+        ctx.save_for_backward(*xs)
+        return f(*xs)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        xs = [x.detach() for x in ctx.saved_tensors]
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.set_rng_state(ctx.random)
+            y = ctx.f(*xs)
+        if y.requires_grad:
+            y.backward(grad_output)
+        return None, None, *[x.grad for x in xs]
+
+
+def checkpointed(f, *xs: Tensor) -> Tensor:
+    return Again.apply(f, torch.empty(0, requires_grad=True), *xs)

@@ -130,7 +130,20 @@ def switched_on(uses: Callable[[str], bool]) -> bool:
 
 
 no_graph = no_graph_where(lambda inside, uses: not inside)
-recording_is_off = no_graph_where(lambda inside, uses: inside and not switched_on(uses))
+
+
+@rule
+def recording_is_off(failure: Failure, student: Student) -> Facts | None:
+    """f ran again without recording: torch complains of it, or no gradient comes back."""
+    without_graph = failure.raised("does not have a grad_fn")
+    nothing = not failure.error and failure.actual is None and "gradient" in failure.message
+    if not is_a("f_runs_again_in_backward", failure) or not (without_graph or nothing):
+        return None
+    x = torch.ones(2, requires_grad=True)
+    again = student.observe("modes", x, torch.ones(2))[1:]
+    return {} if again and not any(again) else None
+
+
 inputs_not_leaves = no_graph_where(
     lambda inside, uses: inside and switched_on(uses) and not uses(".requires_grad_")
 )

@@ -1,5 +1,6 @@
 """What only the worker can observe in saved_tensors: memory, and how often f runs."""
 
+import contextlib
 import gc
 import os
 import tempfile
@@ -202,6 +203,19 @@ def another_run(student, x, c, d, v):
 
     student.checkpointed(f, x).backward(v)
     return x.grad
+
+
+def modes(student, x, v):
+    """The grad mode in each run of f in checkpointed(f, x) and its backward, also if one raises."""
+    seen = []
+
+    def f(x):
+        seen.append(torch.is_grad_enabled())
+        return x.sin()
+
+    with contextlib.suppress(RuntimeError):  # it has a check of its own
+        student.checkpointed(f, x).backward(v)
+    return seen
 
 
 def nested(student, inner, outer, x, parameters, v):
