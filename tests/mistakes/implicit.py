@@ -712,6 +712,25 @@ def newton_sqrt(a):
     return z
 
 
+# %% root_made_a_leaf
+# The iterations are cut off, and the number alone is told to require grad.
+def newton_sqrt(a):
+    z = a / 2
+    for _ in range(50):
+        z = (z + a / z) / 2
+    return z.detach().requires_grad_()
+
+
+# %% root_made_a_leaf
+# A new tensor of the numbers requires grad.
+def newton_sqrt(a):
+    with torch.no_grad():
+        z = torch.ones_like(a)
+        for _ in range(50):
+            z = (z + a / z) / 2
+    return torch.nn.Parameter(z, requires_grad=a.requires_grad)
+
+
 # %% common_constant_factor
 # The last step has a graph, but is not Newton's.
 def newton_sqrt(a):

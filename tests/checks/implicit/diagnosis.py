@@ -110,6 +110,16 @@ def needs_enable_grad(failure: Failure, student: Student) -> Facts | None:
     return None if on else {"said": failure.error.message}
 
 
+@value_rule
+def root_made_a_leaf(failure: Failure, student: Student) -> Facts | None:
+    """No gradient comes back, and the result, which requires grad, has no graph."""
+    if failure.about != "newton_sqrt" or "gradient" not in failure.message:
+        return None
+    none = failure.actual is None and isinstance(failure.expected, Tensor)
+    a = (X * X).requires_grad_()
+    return {} if none and student.observe("behind", a) == 0 else None
+
+
 @rule
 def ready_made_root(failure: Failure, student: Student) -> Facts | None:
     """A function was seen; a power in the text of newton_sqrt is shown if it is the only one."""
