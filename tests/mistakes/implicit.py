@@ -317,6 +317,39 @@ class FixedPoint(Function):
         return None, None, torch.autograd.grad(y, x, grad_output + back)[0]
 
 
+# %% added_to_w
+# w is added to itself.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(100):
+            w = w + torch.autograd.grad(y, z, w, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]
+
+
+# %% added_to_w
+# The whole Jacobian, and thirty steps.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach() for t in ctx.saved_tensors)
+        n = z.numel()
+        J, K = torch.autograd.functional.jacobian(ctx.f, (z, x))
+        J, K = J.reshape(n, n), K.reshape(n, x.numel())
+        w = grad_output.reshape(n).clone()
+        for _ in range(30):
+            w += J.T @ w
+        return None, None, (K.T @ w).reshape(x.shape)
+
+
 # %% incoming_gradient_lost
 # grad_output is only the first w.
 class FixedPoint(Function):

@@ -72,6 +72,22 @@ def newton_sqrt(a):
     return (z + a.detach() / z) / 2
 
 
+# %% added_to_w
+# The same term is added in every step, that of grad_output.
+class FixedPoint(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        z, x = (t.detach().requires_grad_() for t in ctx.saved_tensors)
+        with torch.enable_grad():
+            y = ctx.f(z, x)
+        w = grad_output
+        for _ in range(100):
+            w = w + torch.autograd.grad(y, z, grad_output, retain_graph=True)[0]
+        return None, None, torch.autograd.grad(y, x, w)[0]
+
+
 # %% hessian_left_out
 # Only the diagonal of the Hessian.
 def minimizer_gradient(loss, z, x, v):

@@ -213,6 +213,21 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
+@value_rule
+def added_to_w(failure: Failure, student: Student) -> Facts | None:
+    """w begins with v and is multiplied by I + J in each of some steps."""
+    at_backward = failure.about == "FixedPoint" and not failure.points_to("forward")
+    if not at_backward or not isinstance(failure.actual, Tensor):
+        return None
+    names, _ = of_a_fixed_point(failure)
+    (got,), w = ask(student, "FixedPoint", V), V + V @ names["J"]  # one step is first_terms_only
+    for _ in range(1000):
+        w = w + w @ names["J"]
+        if same(got, w @ names["K"]):
+            return {}
+    return None
+
+
 term_outside_the_product = term_beside_v(backward_of)
 nonlinear_in_grad_output = nonlinear_backward(backward_of)
 
