@@ -25,6 +25,18 @@ class Solve(Function):
         return -torch.outer(inverse.T @ grad_output, x), inverse @ grad_output
 
 
+# %% transpose_forgotten
+# The minus sign is missing, too.
+class Solve(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        A, x = ctx.saved_tensors
+        w = torch.linalg.solve(A, grad_output)
+        return torch.outer(w, x), w
+
+
 # %% multiplied_by_the_matrix
 # backward of a product, where a system was solved.
 class Solve(Function):
