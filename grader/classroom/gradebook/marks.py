@@ -189,9 +189,11 @@ def mark_on(book: Gradebook, lines: Sequence[int], newest: int) -> float | None:
     """Return the mark of who is on these lines, as of the newest mark then; None if they differ,
     as in the table of the term.
     """
-    query = "SELECT mark FROM marks WHERE submission = ? AND id <= ? ORDER BY id DESC LIMIT 1"
+    query = (
+        "SELECT mark, cause FROM marks WHERE submission = ? AND id <= ? ORDER BY id DESC LIMIT 1"
+    )
     rows = [book.row(query, line, newest) for line in lines]
-    marks = {row["mark"] for row in rows if row}
+    marks = {row["mark"] for row in rows if row and row["cause"] != FORGOTTEN}
     return marks.pop() if len(marks) == 1 else None
 
 
@@ -492,9 +494,8 @@ def change_of(
     same = max((at + 1 for at, row in enumerate(later) if row.state == old), default=0)
     said = [one for row in later[same:] if row.cause for one in row.cause.split("; ")]
     causes = dict.fromkeys(one for one in said if not PASSING.fullmatch(one))
-    if (
-        counts := [one for one in said if COUNTS.fullmatch(one)]
-    ) and new.state.attempt != old.attempt:
+    counts = [one for one in said if COUNTS.fullmatch(one)]
+    if counts and new.state.attempt != old.attempt:
         causes[counts[-1]] = None
     if any(LATENESS.fullmatch(one) for one in said):
         causes[str(entry.lateness or "not late")] = None
