@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -237,6 +237,15 @@ class LessonResult(Record):
         """Why the grader could not judge the lesson at all; None if it did."""
         faults = [check for check in self.checks if check.id == f"{self.id}.grader"]
         return faults[0].message if faults else None
+
+
+def left_out(
+    lessons: Iterable[LessonResult], given: Collection[str | None]
+) -> Iterator[LessonResult]:
+    """Yield lessons that are left out, so that there is no mark, and for which nobody has ``given``
+    points.
+    """
+    return (one for one in lessons if one.is_left_out and one.id not in given)
 
 
 @dataclass(frozen=True, slots=True)

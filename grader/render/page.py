@@ -35,6 +35,7 @@ from grader.core.report import (
     SandboxReport,
     WrongExpression,
     add_up,
+    left_out,
 )
 from grader.core.scoring import lesson_score
 from grader.core.text import clean, input_text, values_text, without_warnings
@@ -94,8 +95,7 @@ def counted_points(report: Report, personal: PersonalPart | None) -> float | Non
     """
     if personal is None:
         return report.score
-    given = {one.lesson for one in personal.adjustments}
-    if any(one.is_left_out and one.id not in given for one in report.lessons):
+    if any(left_out(report.lessons, {one.lesson for one in personal.adjustments})):
         return None
     late = personal.lateness
     lost = round(report.score * late.percent / 100, 4) if late else 0.0

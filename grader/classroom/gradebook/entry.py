@@ -20,7 +20,7 @@ from grader.classroom.imports.names import name_list
 from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, Record, Report
+from grader.core.report import CheckResult, LessonResult, Record, Report, left_out
 from grader.core.text import moment, moment_in
 
 
@@ -256,11 +256,8 @@ def total_points(entry: GradebookEntry) -> float | None:
 
 
 def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
-    """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
-    given = {adjustment.lesson for adjustment in entry.adjustments}
-    for lesson in entry.lessons:
-        if lesson.is_left_out and lesson.id not in given:
-            yield lesson
+    """Return lessons whose file does not have the lesson's name, unless a person gave points."""
+    return left_out(entry.lessons, {adjustment.lesson for adjustment in entry.adjustments})
 
 
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:
